@@ -1,0 +1,1 @@
+"""The numba core: arrays in, arrays out, nothing about sessions."""

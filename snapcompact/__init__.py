@@ -1,0 +1,1 @@
+"""Archives agent histories onto dense bitmap pages that machines read back."""

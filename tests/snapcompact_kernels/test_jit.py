@@ -1,0 +1,98 @@
+"""The kernel cache: fresh after any edit, harmless where it cannot be written."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from snapcompact_kernels import _jit
+
+CALLEE = """
+from snapcompact_kernels._jit import kernel
+@kernel
+def step(x):
+    return x + {constant}
+"""
+ENTRY = """
+from snapcompact_kernels._jit import kernel
+from snapcompact_kernels.callee import step
+@kernel
+def entry(x):
+    return step(x)
+"""
+RUN = """
+from snapcompact_kernels._jit import cache_folder, cache_is_warm
+warm = cache_is_warm("entry")
+from snapcompact_kernels.entry import entry
+print(entry(1), warm, cache_folder() is not None)
+"""
+
+
+@pytest.fixture
+def package(tmp_path: Path) -> Path:
+    """A copy of the decorator in a package of its own, with a kernel that calls another's file."""
+    folder = tmp_path / "snapcompact_kernels"
+    folder.mkdir()
+    (folder / "__init__.py").touch()
+    shutil.copy(_jit.__file__, folder / "_jit.py")
+    (folder / "callee.py").write_text(CALLEE.format(constant=20))
+    (folder / "entry.py").write_text(ENTRY)
+    return tmp_path
+
+
+def start(package: Path, cache: Path) -> subprocess.Popen[str]:
+    environment = {k: v for k, v in os.environ.items() if not k.startswith("NUMBA_")}
+    environment |= {"PYTHONPATH": str(package), "XDG_CACHE_HOME": str(cache)}
+    return subprocess.Popen(
+        [sys.executable, "-c", RUN],
+        env=environment,
+        cwd=package,
+        text=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+
+
+def run(package: Path, cache: Path) -> str:
+    out, err = start(package, cache).communicate()
+    assert not err
+    return out.strip()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="sets the cache folder by XDG_CACHE_HOME")
+def test_an_edited_callee_in_another_file_is_not_served_stale(package: Path) -> None:
+    cache = package / "cache"
+    assert run(package, cache) == "21 False True"
+    assert run(package, cache) == "21 True True"
+    (package / "snapcompact_kernels" / "callee.py").write_text(CALLEE.format(constant=30))
+    assert run(package, cache) == "31 False True"
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="sets the cache folder by XDG_CACHE_HOME")
+def test_a_folder_that_cannot_be_made_means_no_cache(package: Path) -> None:
+    blocked = package / "file"
+    blocked.touch()
+    assert run(package, blocked) == "21 False False"
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="sets the cache folder by XDG_CACHE_HOME")
+def test_two_processes_compile_at_once(package: Path) -> None:
+    running = [start(package, package / "cache") for _ in range(2)]
+    outputs = [process.communicate() for process in running]
+    assert [(out.split()[0], err) for out, err in outputs] == [("21", "")] * 2
+
+
+def test_decorating_leaves_numba_settings_alone() -> None:
+    before = _jit.config.CACHE_DIR
+
+    @_jit.kernel
+    def twice(x: int) -> int:
+        return 2 * x
+
+    assert before == _jit.config.CACHE_DIR
+    assert twice(4) == 8

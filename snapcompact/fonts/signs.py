@@ -1,0 +1,110 @@
+"""Glyphs that no font has, for cells of any size: special cells, control characters, blanks.
+
+They are worked out, not drawn, so that a foreign font gets them in its own cell. The last column
+stays empty like that of a letter. Line ends make up 2 % of a transcript and a page is compressed
+scanline by scanline, hence the line end's ink on two scanlines only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from snapcompact.fonts.drawing import Rows
+from snapcompact.fonts.font import Glyph, glyph_name
+
+_DIGITS = (
+    "75557 26227 61247 61216 55711 74616 34757 71222 "
+    "75757 75716 25755 65656 34443 65556 74647 74644"
+).split()
+"""Hex digits of 3×5 px: one octal digit a scanline, top first."""
+
+Point = tuple[int, int]
+"""Column and row of a pixel, from the top left."""
+
+
+def sign_glyphs(width: int, height: int) -> list[Glyph]:
+    """Special cells, control characters, NBSP and SHY for a cell of at least 5×8 px."""
+    last, middle = width - 2, height // 2 - 1
+    points: dict[str | int, Iterable[Point]] = {
+        code: _hex_pair(code, width, height) for code in (*range(32), 127)
+    }
+    points[0x0A] = [*_line(0, last, middle), (last, middle + 1), (last - 1, middle + 1)]
+    points[0x09] = _arrow(last, middle)
+    points[0x0D] = [(last - x, y + 1) for x, y in _arrow(last, middle)]
+    points[0xA0] = [(0, height - 3), (last, height - 3), *_line(0, last, height - 2)]
+    points[0xAD] = [(x, y) for x in range(last + 1) for y in (middle, middle + 1) if x % 3 != 2]
+    bracket = _bracket(last, height)
+    points["snap.point_open"] = bracket
+    points["snap.close"] = [(last - x, y) for x, y in bracket]
+    points["snap.byte_open"] = _notched(last, height)
+    points["snap.end"] = _framed(last, height)
+    points["snap.pad"] = [(0, 1), (last // 2, middle), (last, height - 2)]
+    return [
+        Glyph(
+            glyph_name(what) if isinstance(what, int) else what,
+            what if isinstance(what, int) else -1,
+            _rows(ink, width, height),
+        )
+        for what, ink in points.items()
+    ]
+
+
+def _rows(ink: Iterable[Point], width: int, height: int) -> Rows:
+    rows = [0] * height
+    for x, y in ink:
+        rows[y] |= 1 << (width - 1 - x)
+    return tuple(rows)
+
+
+def _line(first: int, last: int, y: int) -> list[Point]:
+    return [(x, y) for x in range(first, last + 1)]
+
+
+def _arrow(last: int, y: int) -> list[Point]:
+    """An arrow to a bar: the tab sign, on five scanlines."""
+    heads = [(last - 3, y - 2), (last - 2, y - 1), (last - 2, y + 1), (last - 3, y + 2)]
+    return [*_line(0, last, y), *heads, *((last, y + step) for step in (-2, -1, 1, 2))]
+
+
+def _bracket(last: int, height: int) -> list[Point]:
+    """A doubled bracket over the whole cell, open to the right."""
+    stems = [(x, y) for x in (0, 2) for y in range(height)]
+    return [*stems, *_line(0, last, 0), *_line(0, last, height - 1)]
+
+
+def _notched(last: int, height: int) -> list[Point]:
+    """A heavy bar at the left with a gap in its middle and a foot."""
+    gap = range(height // 2 - 1, height // 2 + 1)
+    bar = [(x, y) for x in range(last // 2 + 1) for y in range(height) if y not in gap]
+    return [*bar, *_line(0, last, height - 1)]
+
+
+def _framed(last: int, height: int) -> list[Point]:
+    """A full box around a full core."""
+    return [
+        (x, y)
+        for x in range(last + 1)
+        for y in range(height)
+        if min(x, last - x, y, height - 1 - y) != 1
+    ]
+
+
+def _hex_pair(code: int, width: int, height: int) -> list[Point]:
+    """The code in hex between two lines; in narrow cells its low digit, the high one as lines."""
+    high, low = divmod(code, 16)
+    if width >= 8:
+        top = height // 2 - 3
+        digits = _digit(high, 0, top) + _digit(low, 4, top)
+        return [*_line(0, 6, top - 2), *digits, *_line(0, 6, top + 6)]
+    last, top = width - 2, height // 2 - 3
+    marks = {0: [top + 6], 1: [top - 1, top + 6], 7: [top - 1]}[high]
+    return [*_digit(low, 0, top), *(point for y in marks for point in _line(0, last, y))]
+
+
+def _digit(value: int, x: int, y: int) -> list[Point]:
+    return [
+        (x + column, y + row)
+        for row, octal in enumerate(_DIGITS[value])
+        for column in range(3)
+        if int(octal) >> (2 - column) & 1
+    ]

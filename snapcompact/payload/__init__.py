@@ -1,1 +1,1 @@
-"""payload"""
+"""An archive as content blocks ready to send to a model."""

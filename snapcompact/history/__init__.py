@@ -1,1 +1,1 @@
-"""history"""
+"""Any tool's session file, read as one flat sequence of messages."""

@@ -10,6 +10,7 @@ sequence whose prefix is the history as it was earlier.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from enum import StrEnum
 
@@ -25,9 +26,44 @@ class Role(StrEnum):
     """Said by the file, not in the conversation: compactions, branch marks, unknown records."""
 
 
+_RAW_MARK = "\udb80"
+"""Stands before U+DC00 + b for byte b that was no UTF-8. JSON cannot give this pair: its readers
+join a high and a low escape into one character, and strict UTF-8 has no surrogates at all."""
+
+_RAW_PAIR = re.compile(rb"\xed\xae\x80\xed([\xb2\xb3])([\x80-\xbf])")
+_ESCAPED = re.compile(
+    # a WTF-8 lone surrogate: a high half that no low half follows, or a low half
+    "\udced[\udca0-\udcaf][\udc80-\udcbf](?!\udced[\udcb0-\udcbf][\udc80-\udcbf])"
+    "|\udced[\udcb0-\udcbf][\udc80-\udcbf]"
+    "|[\udc80-\udcff]"
+)
+
+
 def wtf8(text: str) -> bytes:
-    """Bytes of `text`; a lone surrogate becomes its three WTF-8 bytes."""
-    return text.encode("utf-8", "surrogatepass")
+    """Bytes of `text`: a lone surrogate as its three WTF-8 bytes, a marked byte as itself.
+
+    A byte outside UTF-8 travels in a ``str`` as U+DB80 and U+DC00 + byte (:func:`unwtf8`).
+    """
+    try:
+        return text.encode()
+    except UnicodeEncodeError:
+        wide = text.encode("utf-8", "surrogatepass")
+    return _RAW_PAIR.sub(lambda m: bytes(((m[1][0] & 1) << 6 | m[2][0] & 0x3F | 0x80,)), wide)
+
+
+def unwtf8(data: bytes) -> str:
+    """The ``str`` that :func:`wtf8` turns back into exactly `data`, whatever the bytes."""
+    try:
+        return data.decode()
+    except UnicodeDecodeError:
+        return _ESCAPED.sub(_unescaped, data.decode("utf-8", "surrogateescape"))
+
+
+def _unescaped(match: re.Match[str]) -> str:
+    found = match[0]
+    if len(found) == 1:
+        return _RAW_MARK + found
+    return found.encode("utf-8", "surrogateescape").decode("utf-8", "surrogatepass")
 
 
 def shown(data: bytes) -> str:

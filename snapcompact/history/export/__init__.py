@@ -1,1 +1,1 @@
-"""export"""
+"""Histories written in other tools' formats."""

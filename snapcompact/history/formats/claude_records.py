@@ -1,0 +1,126 @@
+"""One record of Claude Code, from a session file or its stream, to messages."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from snapcompact.history.answers import Answers
+from snapcompact.history.blocks import Json, blocks, json_of, messages, text_of
+from snapcompact.history.jsontext import json_text
+from snapcompact.history.model import Block, Message, Meta, Other, Role, Text, ToolResult, wtf8
+from snapcompact.history.usage import usage_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from snapcompact.history.report import Report
+
+CONTEXT_STARTS = (
+    "<command-name>",
+    "<command-message>",
+    "<local-command-stdout>",
+    "<local-command-stderr>",
+    "<bash-input>",
+    "<bash-stdout>",
+    "<task-notification>",
+    "<system-reminder>",
+    "Caveat:",
+    "[Request interrupted",
+    "Stop hook feedback:",
+)
+"""How user texts begin that no person typed."""
+
+
+class Records:
+    """Turns records into messages; remembers what has been said under each answer's id."""
+
+    def __init__(self, report: Report) -> None:
+        self._report = report
+        self._answers = Answers(report)
+
+    def conversation(
+        self, record: Json, line: int, offset: int, label: str = ""
+    ) -> Iterator[Message]:
+        """Messages of a ``user`` or ``assistant`` record; `label` is the default label."""
+        said = record.get("message")
+        if not isinstance(said, dict):
+            said = {"content": said}
+        meta = meta_of(record, said, line, offset)
+        found = blocks(said.get("content"))
+        if record.get("type") == "assistant":
+            found = self._answers.fresh(meta.id, found)
+            yield from self._emit(Role.ASSISTANT, found, answer_label(record, said) or label, meta)
+        else:
+            yield from self._user(record, found, label, meta)
+
+    def _user(self, record: Json, found: list[Block], label: str, meta: Meta) -> Iterator[Message]:
+        words = user_label(record, found) or label
+        results: list[Block] = [block for block in found if isinstance(block, ToolResult)]
+        rest: list[Block] = [block for block in found if not isinstance(block, ToolResult)]
+        yield from self._emit(Role.USER, results, label, meta, quiet=bool(rest))
+        yield from self._emit(Role.USER, rest, words, meta, quiet=bool(results))
+
+    def _emit(
+        self, role: Role, found: list[Block], label: str, meta: Meta, *, quiet: bool = False
+    ) -> Iterator[Message]:
+        if not found and not quiet:
+            self._report.skipped["empty message"] += 1
+        yield from messages(role, found, label, meta)
+
+
+def meta_of(record: Json, said: Json, line: int, offset: int) -> Meta:
+    """Where a record's messages come from."""
+    error = record.get("isApiErrorMessage") is True or bool(record.get("error"))
+    return Meta(
+        id=text_of(said.get("id")) or text_of(record.get("uuid")),
+        time=text_of(record.get("timestamp")),
+        model=text_of(said.get("model")),
+        stop="error" if error else text_of(said.get("stop_reason")),
+        usage=usage_of(said.get("usage")),
+        line=line,
+        offset=offset,
+    )
+
+
+def answer_label(record: Json, said: Json) -> str:
+    """``error`` for an error in the shape of an answer."""
+    if record.get("isApiErrorMessage") is True or said.get("model") == "<synthetic>":
+        return "error"
+    return ""
+
+
+def user_label(record: Json, found: list[Block]) -> str:
+    """``summary`` or ``context`` where no person typed the words, else empty."""
+    if record.get("isCompactSummary") is True:
+        return "summary"
+    origin = json_of(record.get("origin")).get("kind")
+    if (
+        record.get("isMeta") is True
+        or record.get("isVisibleInTranscriptOnly") is True
+        or (isinstance(origin, str) and origin != "human")
+    ):
+        return "context"
+    texts = [block for block in found if isinstance(block, Text)]
+    if texts and texts[0].data.lstrip().startswith(_STARTS):
+        return "context"
+    return ""
+
+
+_STARTS = tuple(start.encode() for start in CONTEXT_STARTS)
+
+
+def compaction(record: Json, line: int, offset: int) -> Message:
+    """The mark of a compaction, with its figures."""
+    details = record.get("compactMetadata", record.get("compact_metadata"))
+    found: list[Block] = [Text(wtf8(text_of(record.get("content")) or "Conversation compacted"))]
+    if details is not None:
+        found.append(Other("compactMetadata", json_text(details)))
+    return Message(Role.NOTE, tuple(found), "compaction", meta_of(record, {}, line, offset))
+
+
+def note(record: Json, label: str, content: Any, line: int, offset: int) -> Message:
+    """A record outside the conversation: its words, or all of it as JSON."""
+    block: Block = Other(label, json_text(record))
+    if isinstance(content, str) and content:
+        block = Text(wtf8(content))
+    return Message(Role.NOTE, (block,), label, meta_of(record, {}, line, offset))

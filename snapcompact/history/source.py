@@ -1,0 +1,185 @@
+"""Where a session's bytes come from: a path, a pipe, or bytes; plain, gzip or zstd.
+
+A source can be opened any number of times. Compression is told by content.
+"""
+
+from __future__ import annotations
+
+import io
+import sys
+import zlib
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import IO, BinaryIO, Self, cast
+
+from snapcompact.files import BLOCK_BYTES, blocks, disk_errors, open_binary, spool
+
+ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
+GZIP_MAGIC = b"\x1f\x8b"
+
+Tap = Callable[[bytes], object]
+"""Called with each block of the original bytes as it is read, such as ``hash.update``."""
+
+
+@dataclass(slots=True)
+class Source:
+    """Bytes of one session. Use as a context manager, so that a spooled pipe is deleted."""
+
+    name: str
+    """For messages: the path, ``-`` for a pipe."""
+    path: Path | None = None
+    data: bytes = b""
+    temporary: bool = False
+
+    def raw(self) -> BinaryIO:
+        """The original bytes from their start. Raises DiskError."""
+        return io.BytesIO(self.data) if self.path is None else open_binary(self.path)
+
+    def size(self) -> int:
+        """Original bytes in all. Raises DiskError."""
+        if self.path is None:
+            return len(self.data)
+        with disk_errors("read", self.path):
+            return self.path.stat().st_size
+
+    def blocks(
+        self, tap: Tap | None = None, damaged: Callable[[], None] | None = None
+    ) -> Iterator[bytes]:
+        """The unpacked bytes in blocks of about a megabyte, none empty.
+
+        `tap` is called with each original block. Compressed data that breaks off calls `damaged`
+        once and ends; what came before it has been yielded. Raises DiskError.
+        """
+        with self.raw() as file, disk_errors("read", self.name):
+            originals = _tapped(blocks(file), tap)
+            first = next(originals, b"")
+            unpack = _unpacker(first)
+            chain = _chain(first, originals)
+            if unpack is None:
+                yield from chain
+                return
+            try:
+                yield from unpack(chain)
+            except (zlib.error, EOFError):
+                if damaged is not None:
+                    damaged()
+                for _ in chain:  # the tap sees every original byte
+                    pass
+
+    def head(self, size: int) -> bytes:
+        """At most the first `size` unpacked bytes."""
+        pieces, length = [], 0
+        for block in self.blocks():
+            pieces.append(block)
+            length += len(block)
+            if length >= size:
+                break
+        return b"".join(pieces)[:size]
+
+    def close(self) -> None:
+        """Delete the spooled file of a pipe; a source of the user's is left alone."""
+        if self.temporary and self.path is not None:
+            self.path.unlink(missing_ok=True)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+
+def open_source(what: Source | Path | str | bytes) -> Source:
+    """The source named by `what`: a path, ``-`` for standard input (spooled), or the bytes.
+
+    Raises DiskError where the path cannot be read.
+    """
+    if isinstance(what, Source):
+        return what
+    if isinstance(what, bytes):
+        return Source("bytes", data=what)
+    if what == "-":
+        return Source("-", spool(sys.stdin.buffer), temporary=True)
+    path = Path(what)
+    open_binary(path).close()
+    return Source(str(path), path)
+
+
+def _tapped(pieces: Iterator[bytes], tap: Tap | None) -> Iterator[bytes]:
+    for piece in pieces:
+        if tap is not None:
+            tap(piece)
+        yield piece
+
+
+def _chain(first: bytes, rest: Iterator[bytes]) -> Iterator[bytes]:
+    if first:
+        yield first
+    yield from rest
+
+
+def _unpacker(head: bytes) -> Callable[[Iterator[bytes]], Iterator[bytes]] | None:
+    if head.startswith(ZSTD_MAGIC):
+        return _unzstd
+    if head.startswith(GZIP_MAGIC):
+        return _gunzip
+    return None
+
+
+def _gunzip(pieces: Iterator[bytes]) -> Iterator[bytes]:
+    """All members of a gzip stream. Raises zlib.error or EOFError where it breaks off."""
+    unpacker = None
+    for piece in pieces:
+        data = piece
+        while data:
+            if unpacker is None:
+                unpacker = zlib.decompressobj(wbits=31)
+            out = unpacker.decompress(data, BLOCK_BYTES)
+            if out:
+                yield out
+            data = unpacker.unconsumed_tail or unpacker.unused_data
+            if unpacker.eof:
+                unpacker = None
+                data = data.lstrip(b"\0")  # gzip allows zero padding between and after members
+    if unpacker is not None:
+        raise EOFError("gzip stream ends early")
+
+
+def _unzstd(pieces: Iterator[bytes]) -> Iterator[bytes]:
+    """All frames of a zstd stream. Raises EOFError where it breaks off.
+
+    The library refuses windows over 128 MB, so a hostile frame cannot take more memory.
+    """
+    import zstandard  # noqa: PLC0415 - few sessions are packed, and it loads slowly
+
+    feed = _Feed(pieces)
+    reader = zstandard.ZstdDecompressor().stream_reader(
+        cast("IO[bytes]", feed), read_across_frames=True
+    )
+    try:
+        while block := reader.read(BLOCK_BYTES):
+            yield block
+    except zstandard.ZstdError as error:
+        raise EOFError(str(error)) from error
+
+
+class _Feed(io.RawIOBase):
+    """An iterator of blocks as a file the zstd reader can pull from."""
+
+    def __init__(self, pieces: Iterator[bytes]) -> None:
+        super().__init__()
+        self._pieces = pieces
+        self._rest = b""
+
+    def read(self, size: int = -1) -> bytes:
+        if not self._rest:
+            self._rest = next(self._pieces, b"")
+        size = len(self._rest) if size < 0 else size
+        out, self._rest = self._rest[:size], self._rest[size:]
+        return out

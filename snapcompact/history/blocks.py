@@ -164,7 +164,7 @@ def _tool_call(item: Json) -> Block | None:
 
 
 def _tool_result(item: Json) -> ToolResult:
-    content = item.get("content")
+    content = item.get("content", item.get("output"))
     error = item.get("is_error") is True or (
         isinstance(content, dict) and text_of(content.get("type")).endswith("_error")
     )

@@ -113,6 +113,7 @@ def _own(name: str, title: str, *places: str) -> Format:
 FORMATS: tuple[Format, ...] = (
     _own("openai_chat", "OpenAI Chat Completions messages"),
     _own("claude_stream", "Claude Code stream-json"),
+    _own("claude_code", "Claude Code session", ".claude/projects/*/*.jsonl"),
 )
 """Our formats in order of detection (first match wins); `text` comes after all others."""
 

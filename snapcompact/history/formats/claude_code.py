@@ -1,0 +1,246 @@
+"""Claude Code session files: records linked into a tree by ``parentUuid``.
+
+Read twice: once for the tree (a compact index, branch.py), once for the messages. What is not on
+a left branch is given in file order. Sub-agents inside the file carry the label ``agent ID``.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from snapcompact.errors import SnapcompactError
+from snapcompact.files import read_bounded
+from snapcompact.history.blocks import Json, blocks, json_of, messages, text_of
+from snapcompact.history.branch import Standing, Tree
+from snapcompact.history.formats.claude_records import Records, compaction, meta_of, note
+from snapcompact.history.jsontext import json_text
+from snapcompact.history.model import Message, Other, Role, Text, ToolResult
+from snapcompact.history.records import records
+from snapcompact.history.report import Report
+from snapcompact.history.titles import Titles
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from snapcompact.history.formats import Head, Options
+    from snapcompact.history.source import Source
+
+_BOOKKEEPING = {
+    "agent-name",
+    "ai-title",
+    "bridge-session",
+    "custom-title",
+    "file-history-delta",
+    "file-history-snapshot",
+    "last-prompt",
+    "mode",
+    "permission-mode",
+    "pr-link",
+    "progress",
+    "queue-operation",
+    "relocated",
+    "started",
+    "summary",
+    "worktree-state",
+}
+_SYSTEM_BOOKKEEPING = {"bridge_status", "session_start", "stop_hook_summary", "turn_duration"}
+_TITLES = {
+    "custom-title": ("customTitle", "title"),
+    "ai-title": ("aiTitle", "title"),
+    "summary": ("summary",),
+}
+"""Title records, the strongest first, and the keys their text was seen under."""
+
+_PERSISTED = re.compile(rb"<persisted-output>.{0,400}?saved to: ([^\n]{1,4096})", re.DOTALL)
+MAX_PERSISTED_BYTES = 64 << 20
+
+
+def sniff(head: Head) -> bool:
+    """Records with ``parentUuid``, ``leafUuid``, or ``sessionId`` and ``uuid`` or ``message``."""
+    return (
+        head.some("parentUuid")
+        or head.some("leafUuid")
+        or head.some("sessionId", "uuid")
+        or head.some("sessionId", "message")
+    )
+
+
+def read(source: Source, options: Options, report: Report) -> Iterator[Message]:
+    """The messages of the branch asked for, in file order."""
+    tree = Tree()
+    for record, _, _ in records(source, Report()):
+        _link(tree, record)
+    agents = not tree.all_side
+    return _Session(source, options, report, agents=agents).read(tree.standing(options.branch).data)
+
+
+def _link(tree: Tree, record: Json) -> None:
+    uuid = record.get("uuid")
+    if not isinstance(uuid, str) or not uuid:
+        return
+    said = record.get("message")
+    said = said if isinstance(said, dict) else {}
+    parent = record.get("parentUuid") or record.get("logicalParentUuid")
+    side = record.get("isSidechain") is True
+    tree.add(uuid, text_of(parent), text_of(said.get("id")), _tool(said.get("content")), side=side)
+
+
+def _tool(content: object) -> str:
+    """Id of the first call or result in a message's content."""
+    if isinstance(content, list):
+        for block in content:
+            if isinstance(block, dict):
+                found = block.get("tool_use_id") or (
+                    block.get("type") == "tool_use" and block.get("id")
+                )
+                if isinstance(found, str):
+                    return found
+    return ""
+
+
+class _Session:
+    """The second reading."""
+
+    def __init__(self, source: Source, options: Options, report: Report, *, agents: bool) -> None:
+        self._source = source
+        self._all = options.branch == "all"
+        self._report = report
+        self._agents = agents
+        self._records = Records(report)
+        self._titles = Titles(report, tuple(_TITLES))
+
+    def read(self, standing: memoryview) -> Iterator[Message]:
+        row = 0
+        for record, line, offset in records(self._source, self._report):
+            place = Standing.ACTIVE
+            uuid = record.get("uuid")
+            if isinstance(uuid, str) and uuid:
+                place = Standing(standing[row])
+                row += 1
+            if self._drop(place, record):
+                continue
+            for message in self._messages(record, line, offset):
+                if place is Standing.ACTIVE:
+                    yield self._persisted(message)
+                else:
+                    yield replace(message, label=f"left branch {message.label}".strip())
+
+    def _drop(self, place: Standing, record: Json) -> bool:
+        if place is Standing.COPY:
+            self._report.duplicates["repeated record"] += 1
+            return True
+        if place is Standing.LEAF:
+            self._report.branches.append(text_of(record.get("uuid")))
+        if place is not Standing.ACTIVE and not self._all:
+            self._report.skipped["left branch"] += 1
+            return True
+        return False
+
+    def _messages(self, record: Json, line: int, offset: int) -> Iterator[Message]:
+        self._facts(record)
+        kind = record.get("type")
+        match kind:
+            case "user" | "assistant":
+                yield from self._conversation(record, line, offset)
+            case "system":
+                yield from self._system(record, line, offset)
+            case "attachment":
+                yield from self._attachment(record, line, offset)
+            case "progress" if isinstance(
+                inner := json_of(record.get("data")).get("message"), dict
+            ):
+                yield from self._progress(record, inner, line, offset)
+            case "tool_use" | "tool_result":
+                role = Role.ASSISTANT if kind == "tool_use" else Role.USER
+                yield from messages(role, blocks(record), "", meta_of(record, {}, line, offset))
+            case str() if kind in _BOOKKEEPING:
+                self._report.skipped[kind] += 1
+            case _:
+                yield note(record, f"unknown {text_of(kind)}".strip(), None, line, offset)
+
+    def _facts(self, record: Json) -> None:
+        learn = self._report.learn
+        learn("id", record.get("sessionId"))
+        learn("cwd", record.get("cwd"))
+        learn("version", record.get("version"))
+        kind = record.get("type")
+        if isinstance(kind, str) and (keys := _TITLES.get(kind)):
+            self._titles.add(kind, next((record[key] for key in keys if key in record), None))
+
+    def _conversation(self, record: Json, line: int, offset: int) -> Iterator[Message]:
+        label = ""
+        if self._agents and record.get("isSidechain") is True:
+            label = f"agent {text_of(record.get('agentId'))}".strip()
+        for message in self._records.conversation(record, line, offset, label):
+            if message.role is Role.ASSISTANT:
+                self._report.learn("model", message.meta.model)
+            elif message.role is Role.USER and not message.label:
+                self._titles.prompt(message.text)
+            yield message
+
+    def _progress(self, record: Json, inner: Json, line: int, offset: int) -> Iterator[Message]:
+        """A sub-agent's message, told as progress of its parent's call."""
+        agent = text_of(json_of(record.get("data")).get("agentId"))
+        label = f"agent {agent}".strip()
+        yield from self._records.conversation(inner, line, offset, label)
+
+    def _system(self, record: Json, line: int, offset: int) -> Iterator[Message]:
+        subtype = text_of(record.get("subtype"))
+        content = record.get("content")
+        if subtype in ("compact_boundary", "microcompact_boundary"):
+            yield compaction(record, line, offset)
+        elif subtype in _SYSTEM_BOOKKEEPING and not content:
+            self._report.skipped[f"system {subtype}"] += 1
+        else:
+            yield note(record, f"system {subtype}".strip(), content, line, offset)
+
+    def _attachment(self, record: Json, line: int, offset: int) -> Iterator[Message]:
+        """Context that the program added; a prompt typed while it worked is the user's."""
+        inner = json_of(record.get("attachment"))
+        kind = text_of(inner.get("type"))
+        meta = meta_of(record, {}, line, offset)
+        if kind == "queued_command" and (typed := blocks(inner.get("prompt"))):
+            yield Message(Role.USER, tuple(typed), "queued", meta)
+            return
+        label = f"attachment {kind}".strip()
+        yield Message(Role.NOTE, (Other(kind or "attachment", json_text(inner)),), label, meta)
+
+    def _persisted(self, message: Message) -> Message:
+        """`message` with the whole of a tool's output that lies in a file beside the session."""
+        if message.role is not Role.TOOL or self._source.path is None:
+            return message
+        result = message.blocks[0]
+        if not isinstance(result, ToolResult):
+            return message
+        for part in result.content:
+            if isinstance(part, Text) and (found := _PERSISTED.match(part.data)):
+                whole = self._beside(found[1])
+                if whole is not None:
+                    result = replace(result, content=(*result.content, whole))
+                    return replace(message, blocks=(result,))
+        return message
+
+    def _beside(self, said: bytes) -> Other | None:
+        """The file of that name in the session's own folder; its stated path is not trusted."""
+        path = self._source.path
+        name = said.decode("utf-8", "replace").strip().replace("\\", "/").rpartition("/")[2]
+        if path is None or name in ("", ".", "..") or "\0" in name:
+            return None
+        file = _folder(path) / "tool-results" / name
+        if file.is_symlink() or not file.is_file():
+            return None
+        try:
+            return Other(f"persisted-output {name}", read_bounded(file, MAX_PERSISTED_BYTES))
+        except SnapcompactError as error:
+            self._report.notes.append(str(error))
+            return None
+
+
+def _folder(path: Path) -> Path:
+    """Folder of a session's extra files; sub-agents lie inside their parent's."""
+    if path.parent.name == "subagents":
+        return path.parent.parent
+    return path.with_suffix("")

@@ -1,14 +1,16 @@
-"""Hypothesis strategies for messages whose text tries to imitate the transcript's grammar."""
+"""Hypothesis strategies for messages, shared by all tests."""
 
 from __future__ import annotations
 
 import hashlib
+import json
 
 from hypothesis import strategies as st
 
 from snapcompact.history.model import (
     Blob,
     Block,
+    Content,
     Message,
     Other,
     Role,
@@ -16,74 +18,93 @@ from snapcompact.history.model import (
     Thinking,
     ToolCall,
     ToolResult,
+    wtf8,
 )
 
-_SCOPES = ["system", "user", "ai", "tool", "note", "think", "call", "text", "image", "other", "out"]
-_FORGERIES = st.sampled_from(
-    [f"¶{flag}{scope}:" for flag in ("", "+", "*", "\\") for scope in _SCOPES]
-    + ["<out>", "</out>", "<out error>", "<out orphan id=x>", "\\</out>", "¶", "\\¶", "\\\\<out"]
-    + ["¶call:f({})", "¶user[x]:", "¶image:sha256=0", "", "\n", "\r", "\t", "\x00", " "]
-).map(str.encode)
-_RAW = st.one_of(
-    _FORGERIES,
-    st.binary(max_size=6),
-    st.text(max_size=8).map(lambda s: s.encode("utf-8", "surrogatepass")),
-    st.sampled_from(["\ud83d", "\ude00", "é", "日本", "😀"]).map(
-        lambda s: s.encode("utf-8", "surrogatepass")
-    ),
-)
+GRAMMAR = [
+    "¶",
+    "¶user:",
+    "¶ai:",
+    "¶system:",
+    "¶think:",
+    "¶call:bash({})",
+    "¶note:",
+    "<out>",
+    "<out error>",
+    "</out>",
+    "\\¶user:",
+    "\n",
+    "\r\n",
+    "\t",
+    " ",
+    "\0",
+    "\x1b[31m",
+    "\u2028",
+    "\ufeff",
+    "\ud83d",
+    "😀",
+    "漢字",
+    "e\u0301",
+]
+"""Pieces that imitate the transcript's grammar, or that careless code trips over."""
 
-texts = st.lists(_RAW, max_size=6).flatmap(
-    lambda parts: st.sampled_from([b"", b"\n", b" "]).map(lambda sep: sep.join(parts))
+pieces = st.one_of(st.sampled_from(GRAMMAR), st.text(max_size=8))
+words = st.lists(pieces, max_size=8).map(lambda found: wtf8("".join(found)))
+any_bytes = st.one_of(
+    words, st.binary(max_size=24), st.tuples(words, st.binary(max_size=4)).map(b"".join)
 )
-"""WTF-8 or any other bytes, with lines that look like the grammar's."""
+"""Text as sessions may hold it: UTF-8, WTF-8, or bytes that are neither."""
 
+some_bytes = any_bytes.filter(bool)
 names = st.one_of(
-    st.sampled_from(["Bash", "mcp__x.y:z", "a b", 'q"', "x)(", "", "é\n", "\ud800"]),
-    st.text(st.characters(), max_size=6),
-)
-ids = st.sampled_from(["a", "b", "c", "id with blank", "", '"'])
-_blobs = st.builds(
-    lambda kind, mime, name, width, height, data, ref: Blob(
-        kind,
-        mime,
-        name,
-        width,
-        height,
-        len(data),
-        hashlib.sha256(data).hexdigest() if data else "",
-        ref,
-    ),
-    st.sampled_from(["image", "file"]),
-    st.sampled_from(["", "image/png", "text/x y"]),
-    names,
-    st.integers(0, 9999),
-    st.integers(0, 9999),
-    st.binary(max_size=4),
-    names,
-)
-_others = st.builds(Other, names, texts)
-_contents = st.lists(st.one_of(st.builds(Text, texts), _blobs, _others), max_size=3).map(tuple)
-_results = st.builds(ToolResult, ids, _contents, st.booleans())
-_thinking = st.builds(Thinking, texts, st.integers(0, 5000))
-_calls = st.builds(ToolCall, ids, names, texts)
-_blocks: st.SearchStrategy[Block] = st.one_of(
-    st.builds(Text, texts), _thinking, _calls, _blobs, _others
+    st.sampled_from(["bash", "read", "call_0", "call_0", "a b", "x(y)", ""]),
+    st.lists(pieces, max_size=3).map("".join),
 )
 
-messages: st.SearchStrategy[Message] = st.one_of(
-    st.builds(
-        Message,
-        st.sampled_from([Role.USER, Role.ASSISTANT, Role.ASSISTANT, Role.SYSTEM, Role.NOTE]),
-        st.lists(_blocks, max_size=4).map(tuple),
-        st.one_of(st.just(""), names),
+json_values = st.recursive(
+    st.one_of(st.none(), st.booleans(), st.integers(), st.text(max_size=6)),
+    lambda inner: st.one_of(
+        st.lists(inner, max_size=3), st.dictionaries(st.text(max_size=4), inner, max_size=3)
     ),
-    st.builds(
-        lambda result, label: Message(Role.TOOL, (result,), label),
-        _results,
-        st.one_of(st.just(""), names),
-    ),
+    max_leaves=6,
 )
-"""Messages as readers give them: a tool result is alone in a message of role TOOL."""
+json_bytes = json_values.map(lambda value: wtf8(json.dumps(value, ensure_ascii=False)))
+
+texts = st.builds(Text, some_bytes)
+thoughts = st.one_of(
+    st.builds(Thinking, some_bytes),
+    st.builds(Thinking, st.just(b""), st.integers(1, 10_000)),
+)
+others = st.builds(Other, names, st.one_of(json_bytes, any_bytes))
+calls = st.builds(ToolCall, names, names, st.one_of(json_bytes, any_bytes))
+
+
+def _blob(kind: str, mime: str, name: str, size: tuple[int, int], data: bytes) -> Blob:
+    digest = hashlib.sha256(data).hexdigest()
+    return Blob(kind, mime, name, *size, len(data), digest, "", data)
+
+
+sizes = st.tuples(st.integers(0, 4000), st.integers(0, 4000))
+kinds = st.sampled_from(["image", "file"])
+mimes = st.sampled_from(["", "image/png", "application/pdf"])
+blobs = st.one_of(
+    st.builds(_blob, kinds, mimes, names, sizes, st.binary(max_size=32)),
+    st.builds(lambda kind, mime, ref: Blob(kind, mime, ref=ref), kinds, mimes, names),
+)
+
+contents: st.SearchStrategy[Content] = st.one_of(texts, blobs, others)
+results = st.builds(ToolResult, names, st.lists(contents, max_size=3).map(tuple), st.booleans())
+spoken: st.SearchStrategy[Block] = st.one_of(texts, thoughts, calls, blobs, others)
+labels = st.one_of(
+    st.just(""), st.sampled_from(["context", "summary", "agent a1", "left branch"]), names
+)
+speakers = st.sampled_from([Role.SYSTEM, Role.USER, Role.ASSISTANT, Role.NOTE])
+
+messages = st.one_of(
+    st.builds(Message, speakers, st.lists(spoken, min_size=1, max_size=3).map(tuple), labels),
+    st.builds(Message, st.just(Role.TOOL), results.map(lambda result: (result,)), labels),
+)
+"""One message as readers give it: never empty, a tool result by itself."""
 
 histories = st.lists(messages, max_size=8)
+"""A history: any messages in any order, ids paired, doubled or orphaned."""

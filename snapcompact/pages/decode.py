@@ -1,0 +1,153 @@
+"""Pages back to text, exactly, from their pixels alone."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from snapcompact.errors import PageError
+from snapcompact.fonts.atlas import NO_GLYPH
+from snapcompact.pages.glyphs import check_fits, glyph_tables
+from snapcompact.pages.layout import grid_to_flow
+from snapcompact.pages.render import raster
+from snapcompact.pages.shape import Shape, parse_shape, shapes
+from snapcompact_kernels import cells as cell_kernels
+from snapcompact_kernels import match as match_kernels
+from snapcompact_kernels.raster import first_difference
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from numpy.typing import NDArray
+
+    from snapcompact.fonts.atlas import Atlas
+    from snapcompact.pages.png import PageImage
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CellsRead:
+    """``cells`` (rows, grid columns) uint16; ``bad`` (n, 2) row and column of damaged ones.
+
+    A damaged cell's pixels differ from those that its glyph prints; its id is NO_GLYPH where no
+    glyph has its hash. Damage in the margin right of the grid counts for the last column.
+    """
+
+    cells: NDArray[np.uint16]
+    bad: NDArray[np.intp]
+
+
+def read_cells(scanlines: NDArray[np.uint8], shape: Shape, atlas: Atlas) -> CellsRead:
+    """The cells printed on a page; never a pixel's difference unseen.
+
+    `scanlines` are (height, 1 + row bytes) uint8 as ``png.decode`` gives them. Glyphs are found by
+    hash, printed again and compared. Raises PageError if the size is not that of a page of `shape`.
+    """
+    check_fits(shape, atlas)
+    rows = _rows(scanlines.shape[0], (scanlines.shape[1] - 1), shape)
+    tables = glyph_tables(atlas)
+    hashes = np.empty((rows, shape.grid_columns), np.uint32)
+    pitch = shape.pitch_width, shape.pitch_height
+    match_kernels.hash_any(scanlines, tables.factors, atlas.width, *pitch, hashes)
+    cells = np.empty(hashes.shape, np.uint16)
+    lost = match_kernels.read_cells(
+        hashes, tables.keys, tables.ids, tables.pair_keys, tables.pair_ids, cells
+    )
+    printable = np.where(cells == NO_GLYPH, 32, cells).astype(np.uint16) if lost else cells
+    printed = raster(printable, shape, atlas)
+    if not lost and first_difference(printed, scanlines) < 0:
+        return CellsRead(cells, np.empty((0, 2), np.intp))
+    return CellsRead(cells, _differences(printed ^ scanlines, cells, shape))
+
+
+def cells_to_text(cells: NDArray[np.uint16], shape: Shape, atlas: Atlas) -> bytes:
+    """The text that `cells` (rows, grid columns) print.
+
+    Raises PageError with the row and column (from 1) of the first cell that no text prints so.
+    """
+    flow = grid_to_flow(cells, shape)
+    out = np.empty(4 * flow.size, np.uint8)
+    size, wrong = cell_kernels.cells_to_text(flow, atlas.codes, atlas.wide, shape.column_cells, out)
+    if wrong >= 0:
+        column, at = divmod(wrong, (cells.shape[0] - shape.header) * shape.column_cells)
+        row, x = divmod(at, shape.column_cells)
+        x += column * (shape.column_cells + shape.gutter)
+        raise PageError(f"page is damaged: {_place(row + shape.header, x)} prints no text")
+    return out[:size].tobytes()
+
+
+def read_text(image: PageImage, shape: Shape, atlas: Atlas) -> bytes:
+    """The text of `image`, byte for byte.
+
+    Raises PageError with the row and column (from 1) of the first difference, or where the text is
+    not the one that the page's metadata, if it has any, carries the hash of.
+    """
+    read = read_cells(image.scanlines, shape, atlas)
+    if len(read.bad):
+        row, column = read.bad[0]
+        raise PageError(
+            f"page is damaged: {len(read.bad)} cells differ from what they print, "
+            f"first {_place(row, column)}"
+        )
+    text = cells_to_text(read.cells, shape, atlas)
+    if image.metadata and hashlib.sha256(text).hexdigest() != image.metadata.sha256:
+        raise PageError("page is damaged: its pixels read well, but its text has another hash")
+    return text
+
+
+def find_shape(image: PageImage, load_atlas: Callable[[str], Atlas]) -> Shape:
+    """The shape `image` is printed in: as its metadata says, else the named one that reads best.
+
+    Raises PageError if no named shape reads its first row without a difference.
+    """
+    if image.metadata:
+        return parse_shape(image.metadata.shape)
+    for shape in _candidates(image):
+        first = image.scanlines[: shape.pitch_height]
+        read = read_cells(first, shape, load_atlas(shape.font))
+        if not len(read.bad):
+            return shape
+    raise PageError(
+        f"no named shape fits this page of {image.width}x{image.height} px: name its shape"
+    )
+
+
+def _candidates(image: PageImage) -> Iterator[Shape]:
+    """The named shapes that print pages of the size of `image`."""
+    for row in shapes().values():
+        shape = row.shape
+        whole_rows = image.height % shape.pitch_height == 0
+        if whole_rows and shape.page_width == image.width and image.height <= shape.page_height:
+            yield shape
+
+
+def _rows(height: int, row_bytes: int, shape: Shape) -> int:
+    """Rows of cells on a page `height` px high; raises PageError if `shape` prints no such."""
+    rows, rest = divmod(height, shape.pitch_height)
+    if rest or row_bytes != shape.row_bytes or not shape.header < rows <= shape.grid_rows:
+        raise PageError(
+            f"page of {row_bytes} bytes by {height} px; shape {shape.name!r} prints "
+            f"{shape.row_bytes} bytes by a multiple of {shape.pitch_height} px, "
+            f"up to {shape.grid_rows} rows"
+        )
+    return rows
+
+
+def _differences(
+    pixels: NDArray[np.uint8], cells: NDArray[np.uint16], shape: Shape
+) -> NDArray[np.intp]:
+    """Row and column of cells without a glyph or with a pixel set in `pixels` (scanlines)."""
+    rows, columns = cells.shape
+    bits = np.unpackbits(pixels[:, 1:], axis=1)
+    inside = columns * shape.pitch_width
+    body = bits[:, :inside].reshape(rows, shape.pitch_height, columns, shape.pitch_width)
+    bad = body.any(axis=(1, 3)) | (cells == NO_GLYPH)
+    margin = bits[:, inside:].reshape(rows, -1).any(axis=1)
+    bad[:, -1] |= margin | pixels[:, 0].reshape(rows, -1).any(axis=1)
+    return np.argwhere(bad)
+
+
+def _place(row: int, column: int) -> str:
+    return f"row {row + 1} column {column + 1}"

@@ -1,0 +1,155 @@
+"""A font as the arrays that kernels take: rows of bits to print, hashes to find glyphs by."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from snapcompact.errors import UsageError
+from snapcompact.fonts.atlas import NO_GLYPH, Atlas
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from snapcompact.pages.shape import Shape
+
+_PLAIN = np.array([9, 10, *range(32, 127)])
+"""The bytes that are their own cells in every font drawn here."""
+_SEEDS = 64
+"""Sets of hash factors to try; for 5,000 glyphs each fails with a chance of 0.3 %."""
+_RIGHT_HALF = -3
+
+
+@dataclass(frozen=True, eq=False)
+class GlyphTables:
+    """Arrays of one atlas, read-only and contiguous.
+
+    ``bits`` (ids, height) uint64 holds each scanline right-aligned. ``factors`` (height,) uint32
+    make the hash of ``match.hash_any``; ``keys`` and ``ids`` are open tables from hash to glyph id,
+    for single glyphs; ``pair_keys`` and ``pair_ids`` from the mixed hash of two halves to a wide
+    glyph's id, empty (all slots NO_GLYPH) where there are none.
+    """
+
+    atlas: Atlas
+    plain: bool
+    bits: NDArray[np.uint64]
+    factors: NDArray[np.uint32]
+    keys: NDArray[np.uint32]
+    ids: NDArray[np.uint16]
+    pair_keys: NDArray[np.uint32]
+    pair_ids: NDArray[np.uint16]
+
+    @property
+    def has_wide(self) -> bool:
+        """True if a glyph of the font takes two cells."""
+        return bool((self.pair_ids != NO_GLYPH).any())
+
+
+@lru_cache(maxsize=8)
+def glyph_tables(atlas: Atlas) -> GlyphTables:
+    """The tables of `atlas`, made once.
+
+    Raises UsageError if the font cannot print pages that decode: paper that is not blank, wide
+    glyphs that could be read as other glyphs, more than 64 px across, or twins.
+    """
+    if atlas.width > 64:
+        raise UsageError(f"font {atlas.name!r} is {atlas.width} px wide; at most 64 are printed")
+    if atlas.bitmaps[32].any() or atlas.glyph_of[32] != 32:
+        raise UsageError(f"font {atlas.name!r} has ink in its blank (U+0020), which is also paper")
+    weights = np.left_shift(np.uint64(1), np.arange(atlas.width, dtype=np.uint64)[::-1])
+    bits = (atlas.bitmaps.astype(np.uint64) * weights).sum(axis=2, dtype=np.uint64)
+    singles = np.flatnonzero((atlas.codes != -1) & (atlas.codes != _RIGHT_HALF) & ~atlas.wide)
+    pairs = np.flatnonzero(atlas.wide)
+    _refuse_two_readings(atlas, bits, singles, pairs)
+    for seed in range(_SEEDS):
+        factors = _factors(seed, atlas.height)
+        hashes = hash_bits(bits, factors)
+        pair_hashes = mix_pair(hashes[pairs], hashes[pairs + 1])
+        if _distinct(hashes[singles]) and _distinct(pair_hashes):
+            keys, ids = _open_table(hashes[singles], singles)
+            pair_keys, pair_ids = _open_table(pair_hashes, pairs)
+            plain = bool((atlas.glyph_of[_PLAIN] == _PLAIN).all() and not atlas.wide[_PLAIN].any())
+            return GlyphTables(atlas, plain, bits, factors, keys, ids, pair_keys, pair_ids)
+    raise UsageError(f"font {atlas.name!r} has two glyphs that look the same")
+
+
+def check_fits(shape: Shape, atlas: Atlas) -> None:
+    """Raise UsageError if the glyphs of `atlas` are larger than the pitch of `shape`."""
+    if atlas.width > shape.pitch_width or atlas.height > shape.pitch_height:
+        raise UsageError(
+            f"shape {shape.name!r}: glyphs of {atlas.width}x{atlas.height} px do not fit "
+            f"its pitch of {shape.pitch_width}x{shape.pitch_height} px"
+        )
+
+
+def hash_bits(bits: NDArray[np.uint64], factors: NDArray[np.uint32]) -> NDArray[np.uint32]:
+    """The hash of each glyph in `bits` (ids, height), as ``match.hash_any`` has it of pixels."""
+    folded = (bits ^ bits >> np.uint64(32)).astype(np.uint32)
+    hashes: NDArray[np.uint32] = (folded * factors).sum(axis=1, dtype=np.uint32)
+    return hashes
+
+
+def mix_pair(left: NDArray[np.uint32], right: NDArray[np.uint32]) -> NDArray[np.uint32]:
+    """One hash for two halves side by side, as ``match.read_row`` mixes them."""
+    return left * np.uint32(0x9E3779B1) + right
+
+
+def _factors(seed: int, height: int) -> NDArray[np.uint32]:
+    """Odd random factors for one try."""
+    factors = np.random.default_rng(seed).integers(1 << 32, size=height, dtype=np.uint32)
+    return factors | np.uint32(1)
+
+
+def _distinct(values: NDArray[np.uint32]) -> bool:
+    return bool(np.unique(values).size == values.size)
+
+
+def _open_table(
+    hashes: NDArray[np.uint32], glyphs: NDArray[np.intp]
+) -> tuple[NDArray[np.uint32], NDArray[np.uint16]]:
+    """Keys and ids by linear probing from the hash's high bits, at most an eighth full."""
+    slots = 1 << max(4, int(8 * glyphs.size - 1).bit_length())
+    keys = np.zeros(slots, np.uint32)
+    ids = np.full(slots, NO_GLYPH, np.uint16)
+    for key, glyph in zip(hashes.tolist(), glyphs.tolist(), strict=True):
+        slot = key * slots >> 32
+        while ids[slot] != NO_GLYPH:
+            slot = (slot + 1) % slots
+        keys[slot] = key
+        ids[slot] = glyph
+    return keys, ids
+
+
+def _refuse_two_readings(
+    atlas: Atlas, bits: NDArray[np.uint64], singles: NDArray[np.intp], pairs: NDArray[np.intp]
+) -> None:
+    """Raise UsageError if some row of cells could be read as two different rows of glyphs.
+
+    Sardinas and Patterson's test for codes whose words are one cell or two: what is left over when
+    a single glyph is taken off the front of a pair, followed through the pairs that start with it,
+    must never be a single glyph.
+    """
+    if not pairs.size:
+        return
+    single_bits = {
+        row.tobytes(): int(glyph) for row, glyph in zip(bits[singles], singles, strict=True)
+    }
+    rights: dict[bytes, list[bytes]] = {}
+    for glyph in pairs:
+        rights.setdefault(bits[glyph].tobytes(), []).append(bits[glyph + 1].tobytes())
+    left_over = [r for left, row in rights.items() if left in single_bits for r in row]
+    seen: set[bytes] = set()
+    while left_over:
+        half = left_over.pop()
+        if half in single_bits:
+            raise UsageError(
+                f"font {atlas.name!r}: a wide glyph's half looks like glyph {single_bits[half]} "
+                f"(U+{max(0, int(atlas.codes[single_bits[half]])):04X}), so that pages could be "
+                "read in two ways; leave that wide glyph out"
+            )
+        if half not in seen:
+            seen.add(half)
+            left_over += rights.get(half, [])

@@ -1,0 +1,64 @@
+"""Any picture of a page to ink, through Pillow, within bounds."""
+
+from __future__ import annotations
+
+import io
+import struct
+import warnings
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from snapcompact.errors import PageError
+from snapcompact.pages.shape import MAX_SIDE_PX
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+    from PIL import Image
+
+FORMATS = ("PNG", "JPEG", "GIF", "WEBP")
+"""What is opened; the rarer readers of Pillow see no hostile bytes from us."""
+
+
+def check_size(width: int, height: int) -> None:
+    """Raise PageError where no page is as large, or as small, as `width` by `height` px."""
+    if not (1 <= width <= MAX_SIDE_PX and 1 <= height <= MAX_SIDE_PX):
+        raise PageError(
+            f"a picture of {width}x{height} px is no page; sides of 1 to {MAX_SIDE_PX} px are read"
+        )
+
+
+def read_picture(data: bytes) -> NDArray[np.bool_]:
+    """(height, width), true where the picture in `data` is darker than mid-grey over white.
+
+    Raises PageError where it is no picture, damaged, animated, or larger than any page.
+    """
+    from PIL import Image, UnidentifiedImageError  # noqa: PLC0415 - 40 ms that reading our own pages need not pay
+
+    try:
+        with warnings.catch_warnings():  # Pillow warns of sizes that are refused here anyway
+            warnings.simplefilter("ignore")
+            with Image.open(io.BytesIO(data), formats=FORMATS) as image:
+                check_size(*image.size)
+                if getattr(image, "n_frames", 1) > 1:
+                    raise PageError("an animated picture is no page; save one frame of it")
+                return _grey(image) < 128
+    except PageError:
+        raise
+    except (UnidentifiedImageError, Image.DecompressionBombError) as error:
+        raise PageError(f"not a picture that is read here ({', '.join(FORMATS)})") from error
+    except (OSError, ValueError, SyntaxError, EOFError, struct.error) as error:
+        raise PageError(f"damaged picture: {error}") from error
+
+
+def _grey(image: Image.Image) -> NDArray[np.float32]:
+    """(height, width) brightness, 0 to 255, transparent parts over white."""
+    from PIL import Image  # noqa: PLC0415 - as above
+
+    if image.mode.startswith(("I", "F")):  # 16 bits a pixel: convert() would clip, not scale
+        return np.asarray(image).astype(np.float32) / np.float32(257)
+    if image.mode in ("RGBA", "LA", "PA") or "transparency" in image.info:
+        over = image.convert("RGBA")
+        paper = Image.new("RGBA", over.size, "white")
+        image = Image.alpha_composite(paper, over)
+    return np.asarray(image.convert("L")).astype(np.float32)

@@ -1,0 +1,80 @@
+"""Cells to PNG files: drawn and packed, streamed over threads in order."""
+
+from __future__ import annotations
+
+import hashlib
+import threading
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from snapcompact.pages import compress, png
+from snapcompact.pages.metadata import PageMetadata
+from snapcompact.pages.parallel import in_order
+from snapcompact.pages.render import raster
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from numpy.typing import NDArray
+
+    from snapcompact.fonts.atlas import Atlas
+    from snapcompact.pages.cells import PageCells
+    from snapcompact.pages.shape import Shape
+
+PALETTE = ((255, 255, 255), (0, 0, 0))
+_buffers = threading.local()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PagePng:
+    """A drawn page: ``png`` is the file, ``png_sha256`` its hex hash; ``height`` in px."""
+
+    page: PageCells
+    png: bytes
+    png_sha256: str
+    height: int
+
+
+def render_pages(
+    pages: Iterable[PageCells],
+    shape: Shape,
+    atlas: Atlas,
+    *,
+    effort: str = "fast",
+    jobs: int = 0,
+) -> Iterator[PagePng]:
+    """`pages` drawn, in their order, on `jobs` threads (0: one a core).
+
+    `effort` names a row of ``compress.EFFORTS``. The bytes do not depend on `jobs`; a few batches
+    of pages are ahead of the caller (``parallel.in_order``).
+    """
+    return in_order(partial(render_page, shape=shape, atlas=atlas, effort=effort), pages, jobs=jobs)
+
+
+def render_page(page: PageCells, shape: Shape, atlas: Atlas, *, effort: str = "fast") -> PagePng:
+    """One page drawn; deterministic."""
+    scanlines = raster(page.cells, shape, atlas, _buffer(shape))
+    metadata = PageMetadata(
+        shape=shape.name,
+        font=atlas.sha256,
+        page=page.number,
+        offset=page.offset,
+        length=page.length,
+        sha256=page.sha256,
+    )
+    height = scanlines.shape[0]
+    stream = compress.compress(scanlines, effort)
+    data = png.encode(stream, (shape.page_width, height), PALETTE, metadata)
+    return PagePng(page, data, hashlib.sha256(data).hexdigest(), height)
+
+
+def _buffer(shape: Shape) -> NDArray[np.uint8]:
+    """The page buffer of this thread: writing each page to fresh memory halves the speed."""
+    size = (1 + shape.row_bytes) * shape.grid_rows * shape.pitch_height
+    buffer: NDArray[np.uint8] | None = getattr(_buffers, "page", None)
+    if buffer is None or buffer.size < size:
+        buffer = _buffers.page = np.empty(size, np.uint8)
+    return buffer

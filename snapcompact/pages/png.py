@@ -1,0 +1,174 @@
+"""Scanlines to PNG bytes, and pictures back to scanlines.
+
+Written pages are palette PNGs (PNG specification, third edition): paper is colour 0, filter None,
+one IDAT, chunks IHDR PLTE tEXt IDAT IEND. *Scanlines* are the bytes that PNG compresses: a uint8
+array (height, 1 + row bytes), the first byte of each row being its filter, 0.
+"""
+
+from __future__ import annotations
+
+import struct
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import deflate
+import numpy as np
+
+from snapcompact.errors import PageError
+from snapcompact.pages.metadata import KEYWORD, MAX_BYTES, PageMetadata, parse_metadata
+from snapcompact.pages.picture import check_size, read_picture
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from numpy.typing import NDArray
+
+SIGNATURE = b"\x89PNG\r\n\x1a\n"
+_PREFIX = KEYWORD.encode("ascii") + b"\0"
+PALETTE = 3
+"""Colour type of our pages."""
+MAX_PIXEL_BYTES = 8192 * (8192 // 2 + 1)
+"""Scanlines of the largest page at 4 bits a pixel; checked before anything is unpacked."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PageImage:
+    """A page as read: ``scanlines`` at one bit a pixel, 1 where a pixel is ink of any colour."""
+
+    width: int
+    height: int
+    scanlines: NDArray[np.uint8]
+    metadata: PageMetadata | None
+
+    @property
+    def pixels(self) -> NDArray[np.uint8]:
+        """(height, width) uint8, 1 is ink."""
+        return np.unpackbits(self.scanlines[:, 1:], axis=1, count=self.width)
+
+
+def encode(
+    stream: bytes | memoryview,
+    size: tuple[int, int],
+    palette: Sequence[tuple[int, int, int]],
+    metadata: PageMetadata,
+    *,
+    depth: int = 1,
+) -> bytes:
+    """A PNG file of `size` (width, height), its scanlines given as the zlib `stream`."""
+    width, height = size
+    header = struct.pack(">IIBBBBB", width, height, depth, PALETTE, 0, 0, 0)
+    text = _PREFIX + metadata.to_json()
+    return b"".join(
+        (
+            SIGNATURE,
+            *_chunk(b"IHDR", header),
+            *_chunk(b"PLTE", bytes(part for colour in palette for part in colour)),
+            *_chunk(b"tEXt", text),
+            *_chunk(b"IDAT", stream),
+            *_chunk(b"IEND", b""),
+        )
+    )
+
+
+def decode(data: bytes) -> PageImage:
+    """The page in `data`, a PNG of ours or any other picture of a page.
+
+    Raises PageError where it is no picture, damaged, animated or too large; VersionError where a
+    newer version wrote its metadata. Memory is bounded by the largest page.
+    """
+    if not data.startswith(SIGNATURE):
+        return _foreign(data, None)
+    chunks = dict.fromkeys((b"IHDR", b"PLTE", b"tEXt", b"IDAT"), b"")
+    for kind, body in _chunks(data):
+        if kind == b"tEXt" and not body.startswith(_PREFIX):
+            continue
+        if chunks.get(kind):  # several IDATs, or two pages' texts: not ours
+            return _foreign(data, None)
+        chunks[kind] = body
+    metadata = _metadata(chunks[b"tEXt"])
+    if len(chunks[b"IHDR"]) != 13:
+        raise PageError("PNG without a header of 13 bytes")
+    width, height, depth, colour, *methods = struct.unpack(">IIBBBBB", chunks[b"IHDR"])
+    check_size(width, height)
+    if depth not in (1, 2, 4) or colour != PALETTE or any(methods) or chunks[b"PLTE"][:3] < b"\xff":
+        return _foreign(data, metadata)
+    scanlines = _unpack(chunks[b"IDAT"], height, 1 + (width * depth + 7) // 8)
+    if scanlines[:, 0].any():
+        return _foreign(data, metadata)
+    if depth > 1:
+        scanlines = _ink_mask(scanlines, width, depth)
+    return PageImage(width, height, scanlines, metadata)
+
+
+def read_metadata(data: bytes) -> PageMetadata | None:
+    """What the PNG in `data` says of itself, None if nothing; pixels are not looked at.
+
+    Raises PageError where it is damaged up to there, or no PNG; VersionError as :func:`decode`.
+    """
+    if not data.startswith(SIGNATURE):
+        raise PageError("not a PNG file")
+    texts = (body for kind, body in _chunks(data) if kind == b"tEXt" and body.startswith(_PREFIX))
+    return _metadata(next(texts, b""))
+
+
+def from_pixels(ink: NDArray[np.bool_]) -> NDArray[np.uint8]:
+    """Scanlines at one bit a pixel of `ink` (height, width)."""
+    packed = np.packbits(ink, axis=1)
+    return np.concatenate([np.zeros((packed.shape[0], 1), np.uint8), packed], axis=1)
+
+
+def _chunk(kind: bytes, body: bytes | memoryview) -> tuple[bytes, bytes, bytes | memoryview, bytes]:
+    """The parts of one chunk."""
+    check = deflate.crc32(body, deflate.crc32(kind))
+    return struct.pack(">I", len(body)), kind, body, struct.pack(">I", check)
+
+
+def _chunks(data: bytes) -> Iterator[tuple[bytes, bytes]]:
+    """Kind and body of each chunk up to IEND; raises PageError at the first damage."""
+    at = len(SIGNATURE)
+    kind = b""
+    while kind != b"IEND":
+        if at + 12 > len(data):
+            raise PageError(f"PNG is cut off at byte {len(data)}: no end chunk")
+        (size,) = struct.unpack_from(">I", data, at)
+        kind = data[at + 4 : at + 8]
+        if at + 12 + size > len(data):
+            raise PageError(f"PNG is cut off at byte {len(data)}, in chunk {kind!r} at byte {at}")
+        body = data[at + 8 : at + 8 + size]
+        (check,) = struct.unpack_from(">I", data, at + 8 + size)
+        if check != deflate.crc32(body, deflate.crc32(kind)):
+            raise PageError(f"PNG is damaged: checksum of chunk {kind!r} at byte {at}")
+        yield kind, body
+        at += 12 + size
+
+
+def _unpack(stream: bytes, height: int, row_bytes: int) -> NDArray[np.uint8]:
+    """The scanlines in the zlib `stream`; raises PageError unless they are exactly as many."""
+    size = height * row_bytes
+    try:
+        data = deflate.zlib_decompress(stream, size)
+    except deflate.DeflateError as error:
+        raise PageError(f"PNG is damaged: its pixels do not unpack to {size} bytes") from error
+    if len(data) != size:
+        raise PageError(f"PNG is damaged: {len(data)} bytes of pixels where {size} belong")
+    return np.frombuffer(data, np.uint8).reshape(height, row_bytes)
+
+
+def _ink_mask(scanlines: NDArray[np.uint8], width: int, depth: int) -> NDArray[np.uint8]:
+    """Scanlines at one bit a pixel, 1 where the colour in `scanlines` is not 0."""
+    bits = np.unpackbits(scanlines[:, 1:], axis=1, count=width * depth)
+    colours = bits.reshape(scanlines.shape[0], width, depth)
+    return from_pixels(np.asarray(colours.any(axis=2)))
+
+
+def _metadata(text: bytes) -> PageMetadata | None:
+    """The metadata in the body of a text chunk of ours, or None where there is none."""
+    if len(text) > MAX_BYTES + len(_PREFIX):
+        raise PageError(f"page metadata has {len(text)} bytes; at most {MAX_BYTES} are read")
+    return parse_metadata(text[len(_PREFIX) :]) if text else None
+
+
+def _foreign(data: bytes, metadata: PageMetadata | None) -> PageImage:
+    """The page in a picture that this program did not write so, through Pillow."""
+    ink = read_picture(data)
+    return PageImage(ink.shape[1], ink.shape[0], from_pixels(ink), metadata)

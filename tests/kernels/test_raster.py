@@ -1,0 +1,73 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from snapcompact.pages.glyphs import glyph_tables, hash_bits
+from snapcompact_kernels.match import hash_any
+from snapcompact_kernels.raster import first_difference, raster_any
+from tests.pages.font import made_up_atlas
+from tests.pages.strategies import shapes
+from tests.reference import raster as twin
+
+if TYPE_CHECKING:
+    from snapcompact.pages.shape import Shape
+
+FONTS = [(8, 16), (5, 8), (6, 13), (11, 9), (40, 8)]
+
+
+@st.composite
+def cases(draw: st.DrawFn) -> tuple[tuple[int, int], Shape, int]:
+    font = draw(st.sampled_from(FONTS))
+    return font, draw(shapes(*font)), draw(st.integers(0, 1 << 30))
+
+
+def random_cells(shape: Shape, seed: int) -> np.ndarray[tuple[int, int], np.dtype[np.uint16]]:
+    """A page of random glyphs, half of them blank."""
+    random = np.random.default_rng(seed)
+    cells = random.integers(0, 0x180, (shape.grid_rows, shape.grid_columns), dtype=np.uint16)
+    cells[random.random(cells.shape) < 0.5] = 32
+    return cells
+
+
+@settings(deadline=None, max_examples=60)
+@given(cases())
+def test_raster_equals_its_twin(case: tuple[tuple[int, int], Shape, int]) -> None:
+    font, shape, seed = case
+    atlas = made_up_atlas(*font)
+    cells = random_cells(shape, seed)
+    page = np.full((cells.shape[0] * shape.pitch_height, 1 + shape.row_bytes), 255, np.uint8)
+    bits = glyph_tables(atlas).bits
+    raster_any(cells, bits, atlas.width, shape.pitch_width, shape.pitch_height, page)
+    assert np.array_equal(page, twin.scanlines(cells, shape, atlas))
+
+
+@settings(deadline=None, max_examples=30)
+@given(cases())
+def test_hash_equals_its_twin(case: tuple[tuple[int, int], Shape, int]) -> None:
+    font, shape, seed = case
+    atlas = made_up_atlas(*font)
+    tables = glyph_tables(atlas)
+    page = np.random.default_rng(seed).integers(
+        0, 256, (shape.grid_rows * shape.pitch_height, 1 + shape.row_bytes), dtype=np.uint8
+    )
+    hashes = np.empty((shape.grid_rows, shape.grid_columns), np.uint32)
+    hash_any(page, tables.factors, atlas.width, shape.pitch_width, shape.pitch_height, hashes)
+    seen = twin.glyphs_seen(page, shape, atlas)
+    expected = hash_bits(seen.reshape(-1, atlas.height), tables.factors)
+    assert np.array_equal(hashes.reshape(-1), expected)
+
+
+@settings(deadline=None)
+@given(st.integers(1, 200), st.integers(1, 9), st.integers(0, 1 << 30))
+def test_first_difference_is_the_first_row(width: int, rows: int, seed: int) -> None:
+    random = np.random.default_rng(seed)
+    one = random.integers(0, 256, (rows, width), dtype=np.uint8)
+    other = one.copy()
+    assert first_difference(one, other) == -1
+    row = int(random.integers(rows))
+    other[row, int(random.integers(width))] ^= 1 << int(random.integers(8))
+    assert first_difference(one, other) == row

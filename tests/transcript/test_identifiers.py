@@ -21,20 +21,23 @@ KNOWN = {
     "uuid": ["d0c0ffee-0000-4000-8000-0000000b0b00", "D0C0FFEE-0000-4000-8000-0000000B0B00"],
     "hash": ["9c4e0b8", "9c4e0b8d1a2f3e4d5c6b7a8091a2b3c4d5e6f708", "ABCDEF012345"],
     "path": [
-        "/opt/O0/lib1l/I1.so", "src/main.py", "./a/b", "../up/one", "~/notes/", "a/b/c", "setup.cfg",
-        "$HOME/bin/tool", "@scope/pkg/index.d.ts", "/etc/hosts",
+        "/opt/O0/lib1l/I1.so", "src/main.py", "./a/b", "../up/one", "~/notes/", "a/b/c",
+        "setup.cfg", "$HOME/bin/tool", "@scope/pkg/index.d.ts", "/etc/hosts",
     ],
     "url": ["https://example.org/a?b=1&c=2#frag", "postgres://localhost:5432/db"],
     "number": ["12345", "0xBEEF", "1700000000.25", "1_000_000"],
     "version": ["1.2.3", "v2.0", "10.0.0.1", "1.0.0-rc.1"],
     "flag": ["--no-cache", "--dry_run"],
     "constant": ["MAX_PAGE_BYTES", "E_2BIG"],
-    "code": ["srv-O0O0", "TS2345", "CVE-2024-12345", "#1234", "kHK-HKH", "lI1", "rn-m", "api-7d9f8b-x2x4z"],
+    "code": ["srv-O0O0", "TS2345", "CVE-2024-12345", "#1234", "kHK-HKH", "lI1", "rn-m",
+             "api-7d9f8b-x2x4z"],
     "name": ["camelCase", "PascalCase", "snake_case", "self.some_name", "localratelimitv3"],
 }  # fmt: skip
 
 words = st.sampled_from([word for kind in KNOWN.values() for word in kind])
-fillers = st.sampled_from(["the", " ", "\n", ", ", "(", ")", "«", "…", "é", "使用", "\\", "\\n", '"', "</out>\n", "="])  # fmt: skip
+fillers = st.sampled_from(
+    ["the", " ", "\n", ", ", "(", ")", "«", "…", "é", "使用", "\\", "\\n", '"', "</out>\n", "="]
+)
 texts = st.lists(st.one_of(words, fillers), max_size=40).map("".join)
 
 
@@ -78,8 +81,9 @@ def test_any_bytes_are_taken(data: bytes) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "café_name", "naïve_thing", "Größe12345", r"a\nsome_name", r"\some_name", "/home/用户/file.txt",
-        "/home/é/file.txt", "</some_tag>", "x" * 400 + "_y", "plain words only, and/or more",
+        "café_name", "naïve_thing", "Größe12345", r"a\nsome_name", r"\some_name",
+        "/home/用户/file.txt", "/home/é/file.txt", "</some_tag>", "x" * 400 + "_y",
+        "plain words only, and/or more",
         "12 34 1234", "3.14",
     ],
 )  # fmt: skip
@@ -88,7 +92,7 @@ def test_what_is_no_whole_identifier_is_left_out(text: str) -> None:
 
 
 def test_escapes_of_a_calls_arguments_end_words() -> None:
-    call = b'\xc2\xb6call:Bash({"command": "cat one_file\\ntwo_file\\u00e9x \\"three_file\\""})\n'
+    call = b'\xc2\xb6+call:Bash({"command": "cat one_file\\ntwo_file\\u00e9x \\"three_file\\""})\n'
     found = {i.text for i in find_identifiers([call])}
     assert {b"one_file", b"two_file", b"three_file"} <= found
 

@@ -37,7 +37,7 @@ _WORD = re.compile(rb"\\+[" + _WORD_BYTES + rb"]*|</[A-Za-z]*|" + _GLUED + rb"|"
 # Arguments of a call are JSON: there a backslash is an escape for certain.
 _JSON_WORD = re.compile(rb"\\u[0-9a-fA-F]{4}|\\.|" + _GLUED + rb"|" + _TAKEN)
 _CALL = re.compile(rb"^\xc2\xb6[+*]?call\b[^\n]*\\[^\n]*$", re.MULTILINE)
-_URL = re.compile(rb"[a-z][a-z0-9+]{1,9}://[A-Za-z0-9][!-~]*")
+_URL = re.compile(rb"(?<![A-Za-z0-9])[a-z][a-z0-9+]{1,9}://[A-Za-z0-9][!-~]*")
 _URL_END = re.compile(rb"[\"'<>`\\)\]}|,;]")
 _IRREGULAR = re.compile(rb"[A-Za-z]*[0-9][A-Za-z0-9]*|[a-z]+[A-Z][A-Za-z]*")
 

@@ -1,1 +1,1 @@
-"""benchmark"""
+"""The compression benchmark: shapes, readers, probes, reports, data sets."""

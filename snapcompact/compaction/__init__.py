@@ -1,1 +1,1 @@
-"""compaction"""
+"""Deciding what of a session to compact, and how."""

@@ -5,8 +5,8 @@ Ids alone do not do: tools reuse them each turn, give parallel calls one id, or 
 
 from __future__ import annotations
 
-from collections import OrderedDict
-from dataclasses import dataclass
+from collections import deque
+from dataclasses import dataclass, field
 from enum import Enum
 from typing import TYPE_CHECKING
 
@@ -38,25 +38,65 @@ class Answer:
     block: int = -1
     late: bool = False
     """A user's message came between the call and this result."""
+    number: int = 0
+    """Number of the call among all calls, from 1; 0 for an orphan."""
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class _Call:
     id: str
     message: int
     block: int
     group: int
     turn: int
+    number: int
     answered: bool = False
 
 
+@dataclass(slots=True)
+class _SameId:
+    """Calls of one id: the newest, and those still open in groups, the newest group last."""
+
+    newest: _Call
+    open: deque[deque[_Call]] = field(default_factory=deque)
+
+    def add(self, call: _Call) -> None:
+        self.newest = call
+        if not self.open or self.open[-1][0].group != call.group:
+            self.open.append(deque())
+        self.open[-1].append(call)
+
+    def take(self) -> _Call | None:
+        """The oldest open call of the newest group that has one, no longer open."""
+        while self.open:
+            group = self.open[-1]
+            call = group.popleft()
+            if not group:
+                self.open.pop()
+            if not call.answered:
+                return call
+        return None
+
+    def forget(self, call: _Call) -> None:
+        """`call`, older than all others, is out of the window."""
+        if self.open and self.open[0][0] is call:
+            self.open[0].popleft()
+            if not self.open[0]:
+                self.open.popleft()
+
+
 class Pairing:
-    """Takes the messages of a history in order and pairs each result as it comes."""
+    """Takes the messages of a history in order and pairs each result as it comes.
+
+    Each step takes constant time, and memory is that of WINDOW calls.
+    """
 
     def __init__(self) -> None:
-        self._calls: OrderedDict[int, _Call] = OrderedDict()
-        self._by_id: dict[str, list[int]] = {}
-        self._made = 0
+        self.made = 0
+        """Calls so far."""
+        self._calls: deque[_Call] = deque()
+        self._by_id: dict[str, _SameId] = {}
+        self._newest_group: deque[_Call] = deque()
         self._index = -1
         self._group = 0
         self._turn = 0
@@ -79,68 +119,51 @@ class Pairing:
 
     def unanswered(self) -> list[tuple[int, int]]:
         """(message, block) indexes of calls that no result has answered so far, within WINDOW."""
-        return [(call.message, call.block) for call in self._calls.values() if not call.answered]
+        return [(call.message, call.block) for call in self._calls if not call.answered]
 
     def _add(self, call_id: str, block: int) -> None:
         """A call; calls with no result between them form a group, as parallel calls do."""
         if not self._group_open:
             self._group += 1
             self._group_open = True
-        call = _Call(call_id, self._index, block, self._group, self._turn)
-        self._calls[self._made] = call
-        self._by_id.setdefault(call_id, []).append(self._made)
-        self._made += 1
+            self._newest_group.clear()
+        self.made += 1
+        call = _Call(call_id, self._index, block, self._group, self._turn, self.made)
+        self._calls.append(call)
+        self._newest_group.append(call)
+        same = self._by_id.setdefault(call_id, _SameId(call))
+        same.add(call)
         if len(self._calls) > WINDOW:
-            number, old = self._calls.popitem(last=False)
-            same = self._by_id[old.id]
-            same.remove(number)
-            if not same:
-                del self._by_id[old.id]
+            self._forget(self._calls.popleft())
+
+    def _forget(self, old: _Call) -> None:
+        same = self._by_id[old.id]
+        same.forget(old)
+        if same.newest is old:
+            del self._by_id[old.id]
+        if self._newest_group and self._newest_group[0] is old:
+            self._newest_group.popleft()
 
     def _answer(self, call_id: str) -> Answer:
-        call = self._open(call_id)
-        if call is not None:
-            standing = Standing.FIRST
-        else:
-            call = self._newest(call_id)
-            standing = Standing.AGAIN
+        same = self._by_id.get(call_id)
+        call = same.take() if same else None
+        if call is None and not (call_id and same):
+            call = self._open_without_id(call_id)
+        standing = Standing.FIRST
+        if call is None and same and call_id:
+            call, standing = same.newest, Standing.AGAIN
         if call is None:
             return Answer(Standing.ORPHAN)
         call.answered = True
-        return Answer(standing, call.message, call.block, late=call.turn != self._turn)
+        late = call.turn != self._turn
+        return Answer(standing, call.message, call.block, late, call.number)
 
-    def _open(self, call_id: str) -> _Call | None:
-        """The unanswered call meant: the oldest of the newest group that has this id.
-
-        Where the id fits none and either side has no id at all, the oldest open call of the
-        newest group.
-        """
-        numbers = self._by_id.get(call_id, ())
-        found = _oldest_of_newest_group(
-            [call for n in reversed(numbers) if not (call := self._calls[n]).answered]
-        )
-        if found is not None or (call_id and numbers):
-            return found
-        newest = []
-        for call in reversed(self._calls.values()):
-            if call.group != self._group:
-                break
+    def _open_without_id(self, call_id: str) -> _Call | None:
+        """Where an id fits none and either side has no id: the newest group's oldest open call."""
+        for call in self._newest_group:
             if not call.answered and not (call_id and call.id):
-                newest.append(call)
-        return newest[-1] if newest else None
-
-    def _newest(self, call_id: str) -> _Call | None:
-        numbers = self._by_id.get(call_id) if call_id else None
-        return self._calls[numbers[-1]] if numbers else None
-
-
-def _oldest_of_newest_group(newest_first: list[_Call]) -> _Call | None:
-    found = None
-    for call in newest_first:
-        if found is not None and call.group != found.group:
-            break
-        found = call
-    return found
+                return call
+        return None
 
 
 def pair(messages: Iterable[Message]) -> Iterator[tuple[Message, Answer | None]]:

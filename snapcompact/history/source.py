@@ -32,17 +32,23 @@ class Source:
     path: Path | None = None
     data: bytes = b""
     temporary: bool = False
+    limit: int | None = None
+    """Bytes that count, where a file may grow while it is read; None for all."""
 
     def raw(self) -> BinaryIO:
         """The original bytes from their start. Raises DiskError."""
-        return io.BytesIO(self.data) if self.path is None else open_binary(self.path)
+        if self.path is None:
+            return io.BytesIO(self.data)
+        file = open_binary(self.path)
+        return file if self.limit is None else cast("BinaryIO", _Limited(file, self.limit))
 
     def size(self) -> int:
         """Original bytes in all. Raises DiskError."""
         if self.path is None:
             return len(self.data)
         with disk_errors("read", self.path):
-            return self.path.stat().st_size
+            size = self.path.stat().st_size
+        return size if self.limit is None else min(size, self.limit)
 
     def blocks(
         self, tap: Tap | None = None, damaged: Callable[[], None] | None = None
@@ -109,6 +115,33 @@ def open_source(what: Source | Path | str | bytes) -> Source:
     path = Path(what)
     open_binary(path).close()
     return Source(str(path), path)
+
+
+def original_blocks(source: Source) -> Iterator[bytes]:
+    """The original bytes of `source`, as they lie on disk."""
+    with source.raw() as file, disk_errors("read", source.name):
+        yield from blocks(file)
+
+
+class _Limited(io.RawIOBase):
+    """The first `limit` bytes of a file."""
+
+    def __init__(self, file: BinaryIO, limit: int) -> None:
+        super().__init__()
+        self._file = file
+        self._left = limit
+
+    def readable(self) -> bool:
+        return True
+
+    def read(self, size: int = -1) -> bytes:
+        block = self._file.read(self._left if size < 0 else min(size, self._left))
+        self._left -= len(block)
+        return block
+
+    def close(self) -> None:
+        self._file.close()
+        super().close()
 
 
 def _tapped(pieces: Iterator[bytes], tap: Tap | None) -> Iterator[bytes]:

@@ -1,1 +1,1 @@
-"""legibility"""
+"""The model's eye: what arrives after its downscale, and how well that can be read."""

@@ -1,1 +1,1 @@
-"""llm"""
+"""Clients of summarising and reading models."""

@@ -1,1 +1,1 @@
-"""readback"""
+"""Readers of pages behind one contract, and their score."""

@@ -57,20 +57,16 @@ def with_ordinal_ids(messages: Iterable[Message]) -> Iterator[Message]:
     Two histories that say the same are equal after this.
     """
     pairing = Pairing()
-    calls = 0
     for message in messages:
+        calls = pairing.made
+        answer = pairing.feed(message)
         blocks: list[Block] = []
-        if message.role not in (Role.ASSISTANT, Role.TOOL):
-            pairing.turn()
         for block in message.blocks:
             if isinstance(block, ToolCall):
                 calls += 1
-                pairing.call(block.id)
                 blocks.append(replace(block, id=str(calls)))
-            elif isinstance(block, ToolResult):
-                answer = pairing.result(block.call_id)
-                number = block.call_id if answer is None else str(calls + 1 - answer.back)
-                blocks.append(replace(block, call_id=number))
+            elif isinstance(block, ToolResult) and answer is not None and answer.number:
+                blocks.append(replace(block, call_id=str(answer.number)))
             else:
                 blocks.append(block)
         yield replace(message, blocks=tuple(blocks))

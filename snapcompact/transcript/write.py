@@ -22,7 +22,7 @@ from snapcompact.history.model import (
     ToolResult,
     wtf8,
 )
-from snapcompact.history.pairing import Pairing
+from snapcompact.history.pairing import Answer, Pairing, Standing
 from snapcompact.transcript.grammar import (
     CALL,
     PILCROW,
@@ -51,6 +51,8 @@ class TranscriptWriter:
 
     def __init__(self) -> None:
         self._pairing = Pairing()
+        self._answered = 0
+        """Number of the newest call that has a result."""
         self._last_rank: int | None = None
         """Rank of the last block while the newest message is an open assistant's, else None."""
 
@@ -59,13 +61,12 @@ class TranscriptWriter:
 
         Raises InputError for a tool result that is not alone in a message of role TOOL.
         """
+        answer = self._pairing.feed(message)
         if any(isinstance(block, ToolResult) for block in message.blocks):
-            return self._write_result(message)
+            return self._write_result(message, answer)
         if message.role is Role.ASSISTANT:
             return self._write_assistant(message)
         self._last_rank = None
-        if message.role is not Role.TOOL:
-            self._pairing.turn()
         opener = PILCROW + ROLE_SCOPE[message.role] + label_part(message.label) + b":\n"
         head, rest = _split_head(message, Text)
         return opener + _text_lines(head) + b"".join(map(self._continue, rest))
@@ -78,7 +79,7 @@ class TranscriptWriter:
         marker = PILCROW + flag + scope + label_part(message.label) + b":"
         rest = message.blocks[1:]
         if isinstance(first, ToolCall):
-            out = marker + self._call(first)
+            out = marker + _call(first)
         elif isinstance(first, Thinking):
             out = marker + _thinking(first)
         elif isinstance(first, Text):
@@ -102,16 +103,12 @@ class TranscriptWriter:
                 plain = self._last_rank is not None and self._last_rank < CALL
                 if plain:
                     self._last_rank = CALL
-                return PILCROW + (b"call:" if plain else b"+call:") + self._call(block)
+                return PILCROW + (b"call:" if plain else b"+call:") + _call(block)
             case Blob() | Other():
                 return _attachment(block)
         raise InputError(f"a message holds a {type(block).__name__}, which has no written form")
 
-    def _call(self, call: ToolCall) -> bytes:
-        self._pairing.call(call.id)
-        return call_line(wtf8(call.name), call.args) + b"\n"
-
-    def _write_result(self, message: Message) -> bytes:
+    def _write_result(self, message: Message, answer: Answer | None) -> bytes:
         result = message.blocks[0]
         if message.role is not Role.TOOL or len(message.blocks) != 1:
             raise InputError(
@@ -123,11 +120,13 @@ class TranscriptWriter:
         pairs: list[tuple[str, str | bytes | int | None]] = []
         if result.is_error:
             pairs.append(("error", None))
-        answer = self._pairing.result(result.call_id)
-        if answer is None:
+        if answer is None or answer.standing is Standing.ORPHAN:
             pairs += [("orphan", None), ("id", result.call_id)]
-        elif not answer.expected:
-            pairs += [("call", answer.back), ("id", result.call_id)]
+        else:
+            if answer.number != self._answered + 1:
+                back = self._pairing.made + 1 - answer.number
+                pairs += [("call", back), ("id", result.call_id)]
+            self._answered = max(self._answered, answer.number)
         if message.label:
             pairs.append(("label", message.label))
         parts = result.content
@@ -152,6 +151,10 @@ def _text_lines(data: bytes | None) -> bytes:
 def _thinking(block: Thinking) -> bytes:
     sealed = b"sealed %d" % block.sealed_bytes if block.sealed_bytes else b""
     return sealed + b"\n" + (_text_lines(block.data) if block.data else b"")
+
+
+def _call(call: ToolCall) -> bytes:
+    return call_line(wtf8(call.name), call.args) + b"\n"
 
 
 def _attachment(part: object) -> bytes:

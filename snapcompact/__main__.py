@@ -1,0 +1,14 @@
+"""``python -m snapcompact`` and the ``snapcompact`` program."""
+
+from __future__ import annotations
+
+
+def main() -> None:
+    """Run the command line."""
+    from snapcompact.cli.app import main as run
+
+    run()
+
+
+if __name__ == "__main__":
+    main()

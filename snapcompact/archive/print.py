@@ -1,0 +1,136 @@
+"""Prints pages into a folder: paginate, draw, decode again, write; finished ones are taken over."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Iterable, Iterator
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from snapcompact.archive import names
+from snapcompact.archive.manifest import PageRow, load_page_row
+from snapcompact.errors import InputError, SnapcompactError
+from snapcompact.pages.cells import PageStart, paginate
+
+if TYPE_CHECKING:
+    from snapcompact.fonts.atlas import Atlas
+    from snapcompact.pages.cells import PageCells
+    from snapcompact.pages.shape import Shape
+
+
+ToPrint = tuple["PageCells", PageRow | None]
+"""A page, and the row of the page that a broken run printed in its place."""
+
+
+class PagePrinter:
+    """Prints the pages of one archive in `shape`. Threads may print different pages at once."""
+
+    def __init__(
+        self, folder: Path, shape: Shape, effort: str, *, start: PageStart | None = None
+    ) -> None:
+        self.folder = folder
+        self.shape = shape
+        self._effort = effort
+        self._start = start or PageStart()
+        self._used: set[int] = set()
+        self._finished = _finished_pages(folder)
+
+    @cached_property
+    def atlas(self) -> Atlas:
+        """The glyphs of the shape's font."""
+        from snapcompact.fonts.atlas import load_atlas
+
+        return load_atlas(self.shape.font)
+
+    def paginate(self, pieces: Iterable[bytes]) -> Iterator[ToPrint]:
+        """The pages of a transcript that comes in `pieces`; notes the glyphs in use."""
+        import numpy as np
+
+        for page in paginate(pieces, self.shape, self.atlas, self._start):
+            self._used.update(np.unique(page.cells).tolist())
+            yield page, next(self._finished, None)
+
+    def print(self, item: ToPrint) -> PageRow:
+        """Draw a page, read it back, write its file; its row (whose message span is empty)."""
+        from snapcompact.pages.pipeline import render_page
+
+        page, done = item
+        path = names.page_path(page.number)
+        if done is not None and self._is_done(done, page):
+            return done
+        drawn = render_page(page, self.shape, self.atlas, effort=self._effort)
+        self._check(drawn.png, page)
+        self._write(path, drawn.png)
+        return PageRow(
+            page=page.number,
+            file=path,
+            sha256=drawn.png_sha256,
+            size=len(drawn.png),
+            offset=page.offset,
+            length=page.length,
+            text_sha256=page.sha256,
+            messages=(0, 0),
+            cells=page.printed,
+            rows=page.cells.shape[0],
+        )
+
+    def glyphs(self) -> bytes:
+        """BDF text of the glyphs the pages use."""
+        from snapcompact.fonts.atlas import atlas_to_bdf
+
+        return atlas_to_bdf(self.atlas, self._used).encode()
+
+    def used_codes(self) -> frozenset[int]:
+        """Glyph ids the pages use."""
+        return frozenset(self._used)
+
+    def _check(self, png: bytes, page: PageCells) -> None:
+        from snapcompact.archive.page import read_page
+
+        text = read_page(png, self.atlas, self.shape).text
+        if text is None or hashlib.sha256(text).hexdigest() != page.sha256:
+            raise InputError(
+                f"page {page.number} does not read back as it was printed; this is a fault of "
+                f"snapcompact with shape {self.shape.name}, please report it"
+            )
+
+    def _write(self, path: str, data: bytes) -> None:
+        target = self.folder / path
+        try:
+            descriptor = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        except FileNotFoundError:
+            target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            descriptor = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        with open(descriptor, "wb") as file:
+            file.write(data)
+
+    def _is_done(self, row: PageRow, page: PageCells) -> bool:
+        """Whether a broken run has already printed this very page."""
+        if (row.offset, row.text_sha256) != (page.offset, page.sha256):
+            return False
+        try:
+            data = (self.folder / row.file).read_bytes()
+        except OSError:
+            return False
+        return hashlib.sha256(data).hexdigest() == row.sha256
+
+
+def _finished_pages(folder: Path) -> Iterator[PageRow]:
+    """Rows of the pages that a broken run finished in `folder`, up to the first torn row."""
+    old = folder / (names.PAGES + ".old")
+    for name in (names.PAGES, names.PAGES + ".new"):
+        if (folder / name).is_file():
+            os.replace(folder / name, old)
+            break
+    return _rows(old) if old.is_file() else iter(())
+
+
+def _rows(path: Path) -> Iterator[PageRow]:
+    with open(path, "rb") as file:
+        for line in file:
+            try:
+                yield load_page_row(line, path.name)
+            except SnapcompactError:
+                return

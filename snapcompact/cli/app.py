@@ -1,0 +1,83 @@
+"""The program: commands in the order of their use, and the one place where errors are printed."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+import typer
+
+from snapcompact.cli import archive, info, read, restore, shapes, transcript, verify
+from snapcompact.cli.console import note
+from snapcompact.errors import SnapcompactError
+
+EXIT_INPUT = 1
+EXIT_MACHINE = 3
+EXIT_INTERRUPTED = 130
+
+app = typer.Typer(
+    name="snapcompact",
+    help="Archives agent histories onto dense bitmap pages that machines read back.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+
+for module in (archive, verify, restore, read, transcript, info, shapes):
+    module.register(app)
+
+
+@app.callback(invoke_without_command=True)
+def top(
+    version: bool = typer.Option(False, "--version", help="Print the version and exit."),
+) -> None:
+    """Archives agent histories onto dense bitmap pages that machines read back."""
+    if version:
+        from importlib.metadata import version as installed
+
+        print(f"snapcompact {installed('snapcompact')}")
+        raise typer.Exit
+
+
+def main() -> None:
+    """Run the command line and exit with its code (0 done, 1 input, 2 usage, 3 machine, 130)."""
+    sys.exit(run())
+
+
+def run(arguments: list[str] | None = None) -> int:
+    """The exit code of the command line, its errors printed on stderr without a traceback."""
+    try:
+        result = app(arguments, standalone_mode=False)
+        sys.stdout.flush()
+        return int(result or 0)
+    except SnapcompactError as error:
+        note(str(error))
+        return error.exit_code
+    except (KeyboardInterrupt, typer.Abort):
+        note("interrupted; nothing was left half done")
+        return EXIT_INTERRUPTED
+    except BrokenPipeError:
+        # The reader of our output has gone, as `head` does; nothing is wrong.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except MemoryError:
+        note("not enough memory")
+        return EXIT_MACHINE
+    except OSError as error:
+        note(f"{error.strerror or error}{f': {error.filename}' if error.filename else ''}")
+        return EXIT_MACHINE
+    except Exception as error:
+        return _usage_error(error)
+
+
+def _usage_error(error: Exception) -> int:
+    """Show a wrong command line; anything else is a fault of ours and is raised again.
+
+    Newer versions of typer carry a click of their own, so its errors are told by what they can do.
+    """
+    show, code = getattr(error, "show", None), getattr(error, "exit_code", None)
+    if not callable(show) or not isinstance(code, int):
+        raise error
+    show()
+    return code

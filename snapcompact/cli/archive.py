@@ -1,0 +1,88 @@
+"""``snapcompact archive``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from snapcompact.cli.options import (
+    Branch,
+    Fidelity,
+    FormatName,
+    Jobs,
+    Json,
+    Quiet,
+    ShapeName,
+    Strict,
+)
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command to `app`."""
+    app.command()(archive)
+
+
+def archive(
+    sessions: Annotated[
+        list[str], typer.Argument(metavar="SESSION...", help="Session files; - for stdin.")
+    ],
+    output: Annotated[
+        Path, typer.Option("--output", "-o", metavar="OUT", help="The archive's folder or zip.")
+    ],
+    shape: ShapeName = None,
+    fidelity: Fidelity = "exact",
+    no_source: Annotated[
+        bool, typer.Option("--no-source", help="Do not keep the original file in the archive.")
+    ] = False,
+    as_zip: Annotated[
+        bool, typer.Option("--zip", help="One zip file instead of a folder.")
+    ] = False,
+    append: Annotated[
+        bool, typer.Option("--append", help="Add what the session has gained to an archive of it.")
+    ] = False,
+    check: Annotated[
+        bool, typer.Option("--check", help="With --append: hash all of the old source first.")
+    ] = False,
+    force: Annotated[bool, typer.Option("--force", help="Replace an archive at OUT.")] = False,
+    smaller: Annotated[
+        bool, typer.Option("--smaller", help="Smaller PNG files, packed more slowly.")
+    ] = False,
+    format_name: FormatName = None,
+    branch: Branch = "active",
+    select: Annotated[
+        str, typer.Option(metavar="ID", help="One conversation of a file that holds many.")
+    ] = "",
+    strict: Strict = False,
+    jobs: Jobs = 0,
+    as_json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Draw sessions onto pages and keep all that is needed to get every byte back.
+
+    One session makes the archive OUT; several make OUT/NAME each.
+    """
+    from snapcompact.cli.archiving import Request, run_archive
+
+    run_archive(
+        Request(
+            sessions=tuple(sessions),
+            output=output,
+            shape=shape,
+            fidelity=fidelity,
+            keep_source=not no_source,
+            as_zip=as_zip,
+            append=append,
+            check=check,
+            force=force,
+            effort="smaller" if smaller else "fast",
+            format_name=format_name,
+            branch=branch,
+            select=select,
+            strict=strict,
+            jobs=jobs,
+        ),
+        as_json=as_json,
+        quiet=quiet,
+    )

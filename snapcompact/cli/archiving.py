@@ -1,0 +1,166 @@
+"""What ``snapcompact archive`` does with its sessions: one archive each, reported as they end."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from snapcompact.archive.manifest import Manifest
+from snapcompact.archive.write import DEFAULT_SHAPE, ArchiveOptions, write_archive
+from snapcompact.cli.console import note, printable, progress, say, say_json, size, warn
+from snapcompact.cli.kernels import announce_compiling
+from snapcompact.errors import UsageError
+from snapcompact.history.report import DAMAGE, Report
+from snapcompact.history.session import Session, open_session
+from snapcompact.transcript.fidelity import preparation
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """The command's arguments."""
+
+    sessions: tuple[str, ...]
+    output: Path
+    shape: str | None
+    fidelity: str
+    keep_source: bool
+    as_zip: bool
+    append: bool
+    check: bool
+    force: bool
+    effort: str
+    format_name: str | None
+    branch: str
+    select: str
+    strict: bool
+    jobs: int
+
+    @property
+    def options(self) -> ArchiveOptions:
+        """The archive's options."""
+        return ArchiveOptions(
+            shape=self.shape or DEFAULT_SHAPE,
+            fidelity=self.fidelity,
+            effort=self.effort,
+            keep_source=self.keep_source,
+            as_zip=self.as_zip,
+            force=self.force,
+            jobs=self.jobs,
+        )
+
+
+def run_archive(request: Request, *, as_json: bool, quiet: bool) -> None:
+    """Archive every session of `request`; print a line, or one JSON value, of each."""
+    _check(request)
+    announce_compiling(quiet=quiet)
+    results: list[dict[str, Any]] = []
+    for session, out in _targets(request):
+        with session, progress("archiving", "pages", quiet=quiet) as bar:
+            losses: dict[str, int] = {}
+            prepare = preparation(request.fidelity, losses)
+            if request.append and out.exists():
+                from snapcompact.archive.append import append_archive
+
+                manifest: Manifest | None = append_archive(
+                    session, out, request.options, check=request.check, advance=bar.advance
+                )
+            else:
+                manifest = write_archive(
+                    session,
+                    out,
+                    request.options,
+                    prepare=prepare,
+                    losses=losses,
+                    advance=bar.advance,
+                )
+        report_damage(session.source.name, session.report, quiet=quiet)
+        if manifest is None:
+            note(f"{printable(session.source.name)}: nothing to archive (no message in it)")
+            results.append({"session": session.source.name, "archive": None})
+            continue
+        results.append(_result(session.source.name, out, manifest))
+        if not as_json:
+            say(_line(out, manifest))
+    if as_json:
+        say_json(results[0] if len(request.sessions) == 1 and len(results) == 1 else results)
+
+
+def report_damage(name: str, report: Report, *, quiet: bool) -> None:
+    """Warn of every kind of damage that reading met, with its first lines."""
+    for kind, count in report.damage.counts.items():
+        where = ", ".join(map(str, report.damage.lines.get(kind, [])))
+        more = " …" if count > len(report.damage.lines.get(kind, [])) else ""
+        warn(f"{printable(name)}: {count:,} × {DAMAGE[kind]} (line {where}{more})", quiet=quiet)
+    for remark in report.notes:
+        warn(f"{printable(name)}: {printable(remark)}", quiet=quiet)
+
+
+def _check(request: Request) -> None:
+    if request.append and request.as_zip:
+        raise UsageError("--append needs a folder; a zip is written once")
+    if request.append and request.force:
+        raise UsageError("--append and --force exclude each other")
+    if request.check and not request.append:
+        raise UsageError("--check goes with --append")
+    if request.sessions.count("-") > 1:
+        raise UsageError("stdin (-) can be given once")
+
+
+def _targets(request: Request) -> Iterator[tuple[Session, Path]]:
+    """Each session to archive and where: OUT itself for one, OUT/NAME for several."""
+    taken: set[str] = set()
+    for name in request.sessions:
+        session = open_session(
+            name if name == "-" else Path(name),
+            format=request.format_name,
+            branch=request.branch,
+            select=request.select,
+            strict=request.strict,
+        )
+        many = () if request.select else session.conversations
+        if len(many) > 1:
+            for conversation in many:
+                part = replace(session, options=replace(session.options, select=conversation.id))
+                yield part, request.output / _free(conversation.id, taken, request.as_zip)
+        elif len(request.sessions) > 1:
+            stem = "stdin" if name == "-" else Path(name).stem
+            yield session, request.output / _free(stem, taken, request.as_zip)
+        else:
+            yield session, request.output
+
+
+def _free(name: str, taken: set[str], as_zip: bool) -> str:
+    """A file name made of `name`, numbered where it is taken."""
+    plain = "".join(c if c.isalnum() or c in "-_." else "_" for c in name).strip(".")[:100] or "_"
+    suffix = ".zip" if as_zip else ""
+    free, number = plain, 2
+    while free in taken:
+        free, number = f"{plain}-{number}", number + 1
+    taken.add(free)
+    return free + suffix
+
+
+def _result(name: str, out: Path, manifest: Manifest) -> dict[str, Any]:
+    return {
+        "session": name,
+        "archive": str(out),
+        "format": manifest.session["format"],
+        "shape": manifest.options["shape"],
+        "fidelity": manifest.options["fidelity"],
+        **manifest.totals,
+        "losses": manifest.losses,
+        "damage": manifest.damage,
+        "skipped": manifest.skipped,
+    }
+
+
+def _line(out: Path, manifest: Manifest) -> str:
+    totals = manifest.totals
+    losses = f", {sum(manifest.losses.values()):,} folds and cuts" if manifest.losses else ""
+    return (
+        f"{out}: {totals['messages']:,} messages ({manifest.session['format']}), "
+        f"{size(totals['transcript_bytes'])} of text on {totals['pages']:,} pages "
+        f"({size(totals['png_bytes'])}, {manifest.options['shape']}), read back and equal{losses}"
+    )

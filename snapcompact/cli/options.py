@@ -1,0 +1,34 @@
+"""Options that several commands share, each described once."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress and no warnings.")]
+Strict = Annotated[bool, typer.Option("--strict", help="Stop at the first damage in the input.")]
+SessionFile = Annotated[
+    str, typer.Argument(metavar="SESSION", help="A session file of any known tool; - for stdin.")
+]
+FormatName = Annotated[
+    str | None,
+    typer.Option("--format", metavar="NAME", help="The session's format; else told by content."),
+]
+Branch = Annotated[
+    str, typer.Option(help="active, all, or the id of a branch, where the session has branches.")
+]
+Fidelity = Annotated[
+    str, typer.Option(help="exact prints every byte; lean folds and cuts, and counts each.")
+]
+ShapeName = Annotated[
+    str | None,
+    typer.Option("--shape", metavar="NAME", help="Font, pitch and page; see `snapcompact shapes`."),
+]
+Jobs = Annotated[int, typer.Option(min=0, help="Threads; 0 for one a processor core.")]
+Output = Annotated[
+    Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write here, not to stdout.")
+]
+ArchivePath = Annotated[Path, typer.Argument(metavar="ARCHIVE", help="An archive's folder or zip.")]

@@ -36,6 +36,8 @@ _TAKEN = rb"([" + _WORD_BYTES + rb"]{3,}+)(?![\xc3-\xd4])"
 _WORD = re.compile(rb"\\+[" + _WORD_BYTES + rb"]*|</[A-Za-z]*|" + _GLUED + rb"|" + _TAKEN)
 # Arguments of a call are JSON: there a backslash is an escape for certain.
 _JSON_WORD = re.compile(rb"\\u[0-9a-fA-F]{4}|\\.|" + _GLUED + rb"|" + _TAKEN)
+_BORDERS = b" \n\t\"'`()[]{}<>,;:=|!?*&^%"
+_CALL_START = re.compile(rb"\xc2\xb6[+*]?call\b")
 _CALL = re.compile(rb"^\xc2\xb6[+*]?call\b[^\n]*\\[^\n]*$", re.MULTILINE)
 _URL = re.compile(rb"(?<![A-Za-z0-9])[a-z][a-z0-9+]{1,9}://[A-Za-z0-9][!-~]*")
 _URL_END = re.compile(rb"[\"'<>`\\)\]}|,;]")
@@ -156,7 +158,7 @@ def _words(block: bytes) -> Counter[bytes]:
     words = Counter(_WORD.findall(block))
     for line in _CALL.findall(block):
         words.update(Counter(_JSON_WORD.findall(line)) - Counter(_WORD.findall(line)))
-    words.update(_URL_END.split(url, 1)[0] for url in _URL.findall(block))
+    words.update(map(_url, _URL.findall(block)))
     del words[b""]
     return words
 
@@ -178,24 +180,35 @@ def _identifier(word: bytes) -> tuple[bytes, str, int]:
 
 
 def _place(block: bytes, word: bytes) -> int:
-    """Where in `block` the word first stands with no word byte beside it, else at all."""
-    first = at = block.find(word)
+    """Where in `block` the word first stands as one of :func:`_words`."""
+    at = block.find(word)
     while at >= 0:
-        if not _is_word(block[at - 1 : at]) and not _is_word(
-            block[at + len(word) : at + len(word) + 1]
-        ):
+        around = block[at - 1 : at] + block[at + len(word) : at + len(word) + 1]
+        if not around.translate(None, _BORDERS) or _stands(block, word, at):
             return at
         at = block.find(word, at + 1)
-    return first
+    return block.find(word)
+
+
+def _stands(block: bytes, word: bytes, at: int) -> bool:
+    """Whether the expressions find `word` at `at`; they are in step again after one long word."""
+    line = block.rfind(b"\n", 0, at) + 1
+    start = max(line, at - MOST_BYTES)
+    near = block[start : at + MOST_BYTES + 2]
+    if b"://" in word:
+        return any(m.start() == at - start and _url(m[0]) == word for m in _URL.finditer(near))
+    patterns = (_WORD, _JSON_WORD) if _CALL_START.match(block, line) else (_WORD,)
+    return any(m.start() == at - start and m[1] == word for p in patterns for m in p.finditer(near))
+
+
+def _url(matched: bytes) -> bytes:
+    """A URL without what closes or goes on behind it."""
+    return _URL_END.split(matched, 1)[0]
 
 
 def _goes_on(block: bytes, at: int, length: int) -> bool:
     """Whether a path there may go on in letters beyond ASCII, so that it is only a part."""
     return not (block[max(at - 1, 0) : at] + block[at + length : at + length + 1]).isascii()
-
-
-def _is_word(byte: bytes) -> bool:
-    return byte.isalnum() or (byte != b"" and byte in b"_./@+#~$-")
 
 
 def _most_valuable(found: dict[bytes, _Found], keep: int) -> dict[bytes, _Found]:

@@ -111,9 +111,26 @@ def _own(name: str, title: str, *places: str) -> Format:
 
 
 FORMATS: tuple[Format, ...] = (
+    _own("opencode_db", "OpenCode database", ".local/share/opencode/opencode.db"),
+    _own("export_zip", "ChatGPT or Claude.ai account export, zipped"),
+    _own("atif", "ATIF trajectory (Harbor)"),
+    _own("chatgpt_export", "ChatGPT conversations.json"),
+    _own("claude_ai_export", "Claude.ai conversations.json"),
+    _own("sharegpt", "ShareGPT conversations"),
+    _own("opencode_export", "OpenCode export"),
+    _own("gemini_contents", "Gemini API contents"),
+    _own("openai_responses", "OpenAI Responses items"),
+    _own("anthropic_messages", "Anthropic Messages request"),
+    _own("vercel_ai", "Vercel AI SDK messages"),
     _own("openai_chat", "OpenAI Chat Completions messages"),
+    _own("openai_finetune", "Fine-tune conversations"),
+    _own("opencode_storage", "OpenCode file store", ".local/share/opencode/storage/session/*/*.json"),
+    _own("codex_rollout", "Codex CLI rollout", ".codex/sessions/*/*/*/rollout-*.jsonl*"),
+    _own("codex_exec", "codex exec --json"),
     _own("claude_stream", "Claude Code stream-json"),
     _own("claude_code", "Claude Code session", ".claude/projects/*/*.jsonl"),
+    _own("aider", "aider chat history"),
+    _own("specstory", "SpecStory Markdown"),
 )
 """Our formats in order of detection (first match wins); `text` comes after all others."""
 

@@ -1,1 +1,1 @@
-"""modes"""
+"""The ways to compact: pages, a summary, a provider of its own."""

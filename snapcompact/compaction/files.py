@@ -1,0 +1,131 @@
+"""Which files a stretch of history read and changed, told from its tool calls alone."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from snapcompact.compaction.entries import Entry, Files, calls_of
+from snapcompact.history.model import Message, ToolCall
+
+_DEFAULT_OPS = {
+    "read": "read", "Read": "read", "read_file": "read", "view": "read",
+    "grep": "read", "find": "read", "ls": "read", "glob": "read",
+    "write": "write", "Write": "write", "write_file": "write",
+    "edit": "edit", "Edit": "edit", "edit_file": "edit", "apply_patch": "edit",
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class FileRules:
+    """How file lists are made. ``ops``: tool name to ``read``, ``write`` or ``edit``."""
+
+    ops: Mapping[str, str] = field(default_factory=lambda: dict(_DEFAULT_OPS))
+    keys: tuple[str, ...] = ("path", "file_path", "filePath")
+    exclusive: bool = True
+    """A changed file is not listed as read."""
+    kept_tail: bool = False
+    """The kept tail's calls count too."""
+    selectors: bool = True
+    """Strip trailing line ranges and ``raw`` from a read path."""
+    skip_urls: bool = True
+    style: str = "tags"
+    """``tags``: two tagged lists; ``tree``: one list marked Read, Write, RW; ``none``."""
+    limit: int = 200
+    """Files listed at most in each list; the rest is a count."""
+
+
+@dataclass(frozen=True, slots=True)
+class FileOps:
+    """Paths by what was done to them, unsorted sets."""
+
+    read: frozenset[str] = frozenset()
+    written: frozenset[str] = frozenset()
+    edited: frozenset[str] = frozenset()
+
+
+_RANGE = r"\d+(?:[-+]\d*)?"
+_PART = rf"(?:raw|{_RANGE}(?:,{_RANGE})*)"
+_SELECTOR = re.compile(rf"^(?P<path>.+?):(?P<sel>{_PART}(?::{_PART})?)$")
+
+
+def split_selector(path: str) -> tuple[str, str]:
+    """(path, selector): a trailing ``:10-20``, ``:5-16,90-99`` or ``:raw`` taken off."""
+    found = _SELECTOR.match(path)
+    return (found["path"], found["sel"]) if found else (path, "")
+
+
+def call_args(call: ToolCall) -> dict[str, object]:
+    """The arguments of `call` as a mapping, empty where they are no JSON object."""
+    try:
+        parsed = json.loads(call.args)
+    except ValueError:
+        return {}
+    return parsed if isinstance(parsed, dict) else {}
+
+
+def call_path(call: ToolCall, rules: FileRules) -> str:
+    """The path `call` names, "" where it names none."""
+    args = call_args(call)
+    value = next((args[key] for key in rules.keys if isinstance(args.get(key), str)), "")
+    return str(value)
+
+
+def file_ops(messages: Iterable[Message], rules: FileRules) -> FileOps:
+    """What the calls of `messages` did to which paths."""
+    found: dict[str, set[str]] = {"read": set(), "write": set(), "edit": set()}
+    for message in messages:
+        for call in calls_of(message):
+            path = call_path(call, rules)
+            op = rules.ops.get(call.name, "")
+            if op and path and not (rules.skip_urls and "://" in path):
+                found[op].add(split_selector(path)[0] if rules.selectors else path)
+    return FileOps(frozenset(found["read"]), frozenset(found["write"]), frozenset(found["edit"]))
+
+
+def merged(ops: FileOps, earlier: Sequence[Entry]) -> FileOps:
+    """`ops` and what `earlier` compactions or branch summaries recorded, unless foreign."""
+    marks = [entry.mark for entry in earlier if entry.mark and not entry.mark.foreign]
+    return FileOps(
+        ops.read.union(*(mark.files.read for mark in marks)),
+        ops.written,
+        ops.edited.union(*(mark.files.modified for mark in marks)),
+    )
+
+
+def file_lists(ops: FileOps, rules: FileRules) -> Files:
+    """The two sorted lists; changed files leave the read list where they are exclusive."""
+    modified = ops.written | ops.edited
+    read = ops.read - modified if rules.exclusive else ops.read
+    return Files(tuple(sorted(read)), tuple(sorted(modified)))
+
+
+def _tagged(tag: str, paths: Sequence[str], limit: int) -> str:
+    if not paths:
+        return ""
+    more = [f"(and {len(paths) - limit} more)"] if len(paths) > limit else []
+    lines = "\n".join([*paths[:limit], *more])
+    return f"\n\n<{tag}>\n{lines}\n</{tag}>"
+
+
+def _tree(files: Files, limit: int) -> str:
+    read, modified = set(files.read), set(files.modified)
+    paths = sorted(read | modified)
+    if not paths:
+        return ""
+    marks = {(True, True): "RW", (True, False): "Read", (False, True): "Write"}
+    rows = [f"{path} ({marks[path in read, path in modified]})" for path in paths[:limit]]
+    more = [f"(and {len(paths) - limit} more)"] if len(paths) > limit else []
+    return "\n\n<files>\n" + "\n".join([*rows, *more]) + "\n</files>"
+
+
+def files_text(files: Files, rules: FileRules) -> str:
+    """The lists as text to append to a summary; "" where there is nothing to list."""
+    if rules.style == "tree":
+        return _tree(files, rules.limit)
+    if rules.style == "none":
+        return ""
+    read = _tagged("read-files", files.read, rules.limit)
+    return read + _tagged("modified-files", files.modified, rules.limit)

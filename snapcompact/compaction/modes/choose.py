@@ -1,0 +1,188 @@
+"""Which mode runs: the first of an ordered list that can, each one passed over with its reason."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from snapcompact.compaction.modes.command import MODES
+from snapcompact.errors import FocusRefusedError, UsageError
+
+
+@dataclass(frozen=True, slots=True)
+class ModeRules:
+    """The configured order and the limits of printed pages."""
+
+    order: tuple[str, ...] = ("soft",)
+    strict: bool = False
+    """A mode asked for by name that cannot run is an error, not a warning."""
+    offline: bool = False
+    unrenderable_limit: float = 0.05
+    """Share of characters that would be printed as escapes."""
+    max_pages: int = 80
+    max_page_bytes: int = 3_000_000
+    page_tokens: int = 5024
+    """Estimate for a page whose price is not known."""
+    page_bytes: int = 170_000
+    edge_pages: int = 3
+    image_budgets: Mapping[str, int] | None = None
+    default_image_budget: int = 5
+
+
+@dataclass(frozen=True, slots=True)
+class PageForecast:
+    """What printing would give, before any page is printed."""
+
+    pages: int = 0
+    tokens: int = 0
+    text_tokens: int = 0
+    """Tokens of the same history as text."""
+    bytes: int = 0
+    unrenderable: float = 0
+    image_cap: int = 0
+    """Images a request may hold beside the caller's own; 0 is not known."""
+
+
+@dataclass(frozen=True, slots=True)
+class ModeInputs:
+    """All that a choice depends on."""
+
+    asked: str | None = None
+    focus: str | None = None
+    guidance: str | None = None
+    """Hidden instructions; they count as focus."""
+    automatic: bool = False
+    reason: str = ""
+    """Of an automatic run: threshold, overflow, incomplete, mid-turn, idle."""
+    model: str = "the model"
+    reads_images: bool = True
+    has_model: bool = True
+    remote_endpoint: bool = False
+    native_remote: bool = False
+    byte_limited: bool = False
+    """The request was refused for its bytes, which pages only add to."""
+    forecast: PageForecast | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Skip:
+    """A mode passed over."""
+
+    mode: str
+    reason: str
+    quiet: bool = False
+    """Not worth a warning: the user never asked for it."""
+
+
+@dataclass(frozen=True, slots=True)
+class ModeDecision:
+    """The mode that runs. ``extract`` says that soft does without a model."""
+
+    mode: str
+    skipped: tuple[Skip, ...] = ()
+    extract: bool = False
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What the user is told."""
+        said = [skip for skip in self.skipped if not skip.quiet]
+        return tuple(f"{s.mode}: {s.reason}; using {self.mode} instead" for s in said)
+
+
+def _page_blocker(forecast: PageForecast, rules: ModeRules) -> str:
+    if forecast.unrenderable > rules.unrenderable_limit:
+        return (
+            f"{forecast.unrenderable:.1%} of the characters have no glyph and would be escapes "
+            f"(limit {rules.unrenderable_limit:.0%})"
+        )
+    most = min(rules.max_pages, forecast.image_cap or rules.max_pages)
+    if forecast.pages > most:
+        return f"{forecast.pages} pages are more than the {most} images a request may hold"
+    if forecast.bytes > rules.max_page_bytes:
+        return f"{forecast.bytes} bytes of pages are more than {rules.max_page_bytes}"
+    if forecast.text_tokens and forecast.tokens >= forecast.text_tokens:
+        return f"pages cost {forecast.tokens} tokens, the text only {forecast.text_tokens}"
+    return ""
+
+
+def _snapcompact(inputs: ModeInputs, rules: ModeRules) -> str:
+    if inputs.focus or inputs.guidance:
+        return "it calls no model, so it cannot follow a focus"
+    if not inputs.reads_images:
+        return f"it needs a model that reads images, and {inputs.model} reads text only"
+    if inputs.byte_limited:
+        return "the request was refused for its size in bytes, which pages would add to"
+    return _page_blocker(inputs.forecast, rules) if inputs.forecast else ""
+
+
+def _remote(inputs: ModeInputs, rules: ModeRules) -> str:
+    if rules.offline:
+        return "--offline forbids it"
+    if not inputs.remote_endpoint and not inputs.native_remote:
+        return f"no endpoint is configured and {inputs.model} has no compaction of its own"
+    return ""
+
+
+def _handoff(inputs: ModeInputs, rules: ModeRules) -> str:
+    if inputs.reason in ("overflow", "mid-turn"):
+        return f"it needs room for an answer, which {inputs.reason} leaves none of"
+    return ""
+
+
+def _always(inputs: ModeInputs, rules: ModeRules) -> str:
+    return ""
+
+
+_BLOCKERS: Mapping[str, Callable[[ModeInputs, ModeRules], str]] = {
+    "handoff": _handoff,
+    "remote": _remote,
+    "shake": _always,
+    "snapcompact": _snapcompact,
+    "soft": _always,
+    "window": _always,
+}
+
+
+def blocker(mode: str, inputs: ModeInputs, rules: ModeRules) -> str:
+    """Why `mode` cannot run, "" where it can."""
+    return _BLOCKERS[mode](inputs, rules)
+
+
+def usable(order: tuple[str, ...], inputs: ModeInputs, rules: ModeRules) -> tuple[str, ...]:
+    """The modes of `order` that can run, in that order."""
+    return tuple(mode for mode in order if not blocker(mode, inputs, rules))
+
+
+def _order(inputs: ModeInputs, rules: ModeRules) -> tuple[str, ...]:
+    if inputs.asked is not None:
+        return MODES[inputs.asked].order
+    order = rules.order if inputs.automatic else tuple(m for m in rules.order if MODES[m].by_hand)
+    if not order and not inputs.automatic:
+        raise UsageError(
+            "no configured compaction method can run by hand; name one: "
+            f"{', '.join(mode.name for mode in MODES.values() if mode.by_hand)}"
+        )
+    return tuple(dict.fromkeys((*order, "soft"))) if order else ()
+
+
+def choose_mode(inputs: ModeInputs, rules: ModeRules) -> ModeDecision | None:
+    """The mode to run and those passed over; None where compaction is switched off.
+
+    Raises FocusRefusedError for focus with snapcompact by name, UsageError under ``strict`` where a
+    named mode cannot run, or where no configured one can run by hand.
+    """
+    asked = inputs.asked
+    if asked is not None and (inputs.focus or inputs.guidance) and not MODES[asked].takes_focus:
+        raise FocusRefusedError(
+            f"{asked} takes no focus instructions; leave the focus away, or use soft or remote"
+        )
+    skipped: list[Skip] = []
+    for mode in _order(inputs, rules):
+        reason = blocker(mode, inputs, rules)
+        if not reason:
+            return ModeDecision(mode, tuple(skipped), mode == "soft" and not inputs.has_model)
+        if rules.strict and mode == asked:
+            raise UsageError(f"{mode} cannot run: {reason}")
+        by_focus = mode == "snapcompact" and bool(inputs.focus or inputs.guidance)
+        skipped.append(Skip(mode, reason, quiet=by_focus))
+    return None

@@ -1,0 +1,225 @@
+"""A summary without a model: the sections filled from the records themselves.
+
+Nothing is paraphrased: goals and constraints are the user's own sentences, files and errors come from
+tool calls and their results. It says at its head what it is.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from snapcompact.compaction.entries import calls_of, is_summary, results_of
+from snapcompact.compaction.files import FileRules, call_args, file_lists, file_ops
+from snapcompact.compaction.pairs import call_links
+from snapcompact.compaction.serialise import SerialRules, call_text, cut_middle
+from snapcompact.history.model import Message, Role, ToolCall, ToolResult
+
+HEAD = "[Extract made without a model: quotations and facts from the records, nothing rephrased.]"
+
+
+@dataclass(frozen=True, slots=True)
+class ExtractRules:
+    """How much goes into each section."""
+
+    goals: int = 3
+    goal_chars: int = 1200
+    constraints: int = 20
+    decisions: int = 15
+    errors: int = 12
+    error_chars: int = 300
+    files: int = 60
+    steps: int = 8
+    step_chars: int = 200
+    focus_lines: int = 20
+    previous_chars: int = 12000
+
+
+_CONSTRAINT = re.compile(
+    r"\b(must(?:n't)?|never|always|don't|do not|only|without|prefer|avoid|keep|make sure|"
+    r"should(?:n't)?|no need|important|instead of|at most|at least)\b",
+    re.IGNORECASE,
+)
+_DECISION = re.compile(
+    r"\b(decided?|decision|instead of|rather than|the reason|because|I(?:'ll| will) use|"
+    r"we(?:'ll| will) use|chose|switch(?:ed|ing)? to|root cause)\b",
+    re.IGNORECASE,
+)
+_ERROR = re.compile(
+    r"\b(error|exception|traceback|failed|failure|fatal|panic|not found|denied|exit code [1-9]\d*)\b",
+    re.IGNORECASE,
+)
+_SENTENCE = re.compile(r"(?<=[.!?])\s+|\n+")
+_CHECKBOX = re.compile(r"^\s*[-*] \[ \] (.+)$", re.MULTILINE)
+_TODO_TOOLS = ("todo", "todowrite", "todo_write", "update_plan", "update_todo_list")
+_OPEN = ("pending", "in_progress", "in progress", "todo", "open", "blocked")
+
+
+def _sentences(text: str) -> list[str]:
+    return [part.strip() for part in _SENTENCE.split(text) if part.strip()]
+
+
+def _cut(text: str, limit: int) -> str:
+    return cut_middle(" ".join(text.split()), limit, 0.7, " […] ")
+
+
+def _said(messages: Sequence[Message], role: Role) -> list[str]:
+    return [
+        message.text
+        for message in messages
+        if message.role is role and message.text.strip() and not is_summary(message)
+    ]
+
+
+def _goals(messages: Sequence[Message], rules: ExtractRules) -> list[str]:
+    said = _said(messages, Role.USER)
+    chosen = said[:1] + said[1:][-(rules.goals - 1) :] if rules.goals > 1 else said[:1]
+    return [f'"{_cut(text, rules.goal_chars)}"' for text in chosen]
+
+
+def _matching(texts: Iterable[str], pattern: re.Pattern[str], limit: int) -> list[str]:
+    found = dict.fromkeys(
+        _cut(sentence, 300)
+        for text in texts
+        for sentence in _sentences(text)
+        if pattern.search(sentence)
+    )
+    return [f'"{sentence}"' for sentence in list(found)[-limit:]]
+
+
+def _is_error(result: ToolResult) -> bool:
+    lines = result.text.strip().splitlines()
+    return result.is_error or any(_ERROR.search(line) for line in (*lines[:3], *lines[-3:]))
+
+
+def _subject(call: ToolCall) -> str:
+    """What a call was about, so that a later try can be told from another matter."""
+    args = call_args(call)
+    keys = ("path", "file_path", "filePath", "command", "cmd", "pattern")
+    value = next((str(args[key]) for key in keys if isinstance(args.get(key), str)), "")
+    return f"{call.name} {value.split(' ')[0] if value else ''}".strip()
+
+
+def _error_line(text: str) -> str:
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    return next((line for line in reversed(lines) if _ERROR.search(line)), lines[-1] if lines
+                else "(no words)")  # fmt: skip
+
+
+def _errors(messages: Sequence[Message], rules: ExtractRules) -> list[str]:
+    """Errors in order, each with how its subject ended: by a later try that worked, or not at all."""
+    links = call_links(messages)
+    ended: dict[str, bool] = {}
+    found: list[tuple[str, str, int]] = []
+    for index, message in enumerate(messages):
+        for result in results_of(message):
+            call = next((c for link in links[index] for c in calls_of(messages[link])
+                         if c.id == result.call_id), None)  # fmt: skip
+            subject = _subject(call) if call else "a tool"
+            failed = _is_error(result)
+            if failed:
+                found.append((subject, _error_line(result.text), index))
+            ended[subject] = not failed
+    return [
+        f"{subject}: {_cut(line, rules.error_chars)} "
+        + ("— a later try worked" if ended[subject] else "— open")
+        for subject, line, _ in found[-rules.errors :]
+    ]
+
+
+def _todo_items(call: ToolCall) -> list[str]:
+    args = call_args(call)
+    lists = [value for value in args.values() if isinstance(value, list)]
+    made: list[str] = []
+    for entry in lists[0] if lists else []:
+        if not isinstance(entry, dict):
+            continue
+        status = str(entry.get("status", "pending")).lower()
+        words = next((str(entry[key]) for key in ("content", "step", "text", "title")
+                      if isinstance(entry.get(key), str)), "")  # fmt: skip
+        if words and status in _OPEN:
+            made.append(f"{words} ({status.replace('_', ' ')})")
+    return made
+
+
+def open_todos(messages: Sequence[Message]) -> list[str]:
+    """What was still to do: the newest todo list a tool was given, else the newest unticked boxes."""
+    for message in reversed(messages):
+        for call in reversed(calls_of(message)):
+            if call.name.lower() in _TODO_TOOLS:
+                return _todo_items(call)
+    for message in reversed(messages):
+        boxes = _CHECKBOX.findall(message.text)
+        if boxes:
+            return boxes
+    return []
+
+
+def _steps(messages: Sequence[Message], rules: ExtractRules) -> list[str]:
+    serial = SerialRules(argument_limit=rules.step_chars, call_limit=rules.step_chars)
+    steps: list[str] = []
+    for message in messages:
+        if message.role is not Role.ASSISTANT:
+            continue
+        if message.text.strip():
+            steps.append(_cut(message.text, rules.step_chars))
+        steps += [_cut(call_text(call, serial), rules.step_chars) for call in calls_of(message)]
+    return steps[-rules.steps :]
+
+
+def _about(messages: Sequence[Message], focus: str, rules: ExtractRules) -> list[str]:
+    words = [word.lower() for word in re.findall(r"\w{4,}", focus)]
+    if not words:
+        return []
+    found: dict[str, None] = {}
+    for message in messages:
+        texts = [message.text, *(result.text for result in results_of(message))]
+        for sentence in (s for text in texts for s in _sentences(text)):
+            if any(word in sentence.lower() for word in words):
+                found[f"{message.role.value}: {_cut(sentence, 300)}"] = None
+    return list(found)[-rules.focus_lines :]
+
+
+def _section(title: str, lines: Sequence[str]) -> str:
+    return f"## {title}\n" + ("\n".join(f"- {line}" for line in lines) if lines else "None.")
+
+
+def extract(
+    messages: Sequence[Message], *, previous: str = "", focus: str = "",
+    rules: ExtractRules | None = None, files: FileRules | None = None,
+) -> str:  # fmt: skip
+    """The summary of `messages`, and of `previous` before them, by rules alone; deterministic."""
+    rules = rules or ExtractRules()
+    lists = file_lists(file_ops(messages, files or FileRules()), files or FileRules())
+    assistant = _said(messages, Role.ASSISTANT)
+    changed = [f"changed {path}" for path in lists.modified[: rules.files]]
+    read = [f"read {path}" for path in lists.read[: rules.files]]
+    left = len(lists.modified) + len(lists.read) - len(changed) - len(read)
+    more = [f"and {left} more files"] if left else []
+    asked = _said(messages, Role.USER)
+    parts = [
+        HEAD,
+        _section("Goal", _goals(messages, rules)),
+        _section("Constraints & Preferences", _matching(asked, _CONSTRAINT, rules.constraints)),
+        _section("Progress", [*changed, *read, *more]),
+        _section("Key Decisions", _matching(assistant, _DECISION, rules.decisions)),
+        _section("Errors", _errors(messages, rules)),
+        _section("Next Steps", open_todos(messages)),
+        _section("Last Steps", _steps(messages, rules)),
+    ]
+    if focus.strip():
+        parts.append(_section(f"About: {_cut(focus, 200)}", _about(messages, focus, rules)))
+    if previous.strip():
+        kept = cut_middle(previous.strip(), rules.previous_chars, 0.7, "\n[…]\n")
+        parts.append(f"## Earlier Summary\n{kept}")
+    return "\n\n".join(parts)
+
+
+def summary_input(messages: Sequence[Message], previous: str = "") -> str:
+    """The plain dump some tools fall back on: previous summary, then ``ROLE: words`` paragraphs."""
+    lines = [f"Previous Summary:\n{previous.strip()}", "Conversation Transcript:"]
+    for message in messages:
+        mark = " (SUMMARY)" if is_summary(message) else ""
+        lines.append(f"{message.role.value.upper()}{mark}: {message.text}")
+    return "\n\n".join(lines if previous.strip() else lines[1:])

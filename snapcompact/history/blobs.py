@@ -48,7 +48,12 @@ def blob(kind: str, mime: str, data: bytes, name: str = "") -> Blob:
 
 
 def blob_base64(kind: str, mime: str, text: str, name: str = "") -> Blob:
-    """A blob of base64 `text`. Broken base64 is kept as it is, and ``ref`` says so."""
+    """A blob of base64 `text`. Broken base64 is kept as it is, and ``ref`` says so.
+
+    A reference such as oh-my-pi's ``blob:sha256:…`` becomes the ``ref`` of a blob without bytes.
+    """
+    if text.startswith("blob:"):
+        return missing(kind, text, mime, name)
     raw = wtf8(text)
     try:
         data = base64.b64decode(raw.translate(None, b" \t\r\n"), validate=True)

@@ -149,12 +149,24 @@ def _thinking(item: Json) -> Block | None:
     text = item.get("thinking") or ""
     if not isinstance(text, str):
         return None
-    sealed = 0 if text else len(text_of(item.get("signature")))
-    return Thinking(wtf8(text), sealed)
+    seal = text_of(item.get("signature")) or text_of(item.get("thinkingSignature"))
+    return Thinking(wtf8(text), 0 if text else len(seal))
 
 
 def _redacted(item: Json) -> Block | None:
     return Thinking(b"", len(text_of(item.get("data"))))
+
+
+def _encrypted(item: Json) -> Block | None:
+    return Thinking(b"", len(text_of(item.get("encrypted_content"))))
+
+
+def _pi_call(item: Json) -> Block | None:
+    """A ``toolCall`` of pi; what streaming left beside its arguments is no part of them."""
+    args = item.get("arguments")
+    if isinstance(args, dict):
+        args = {key: args[key] for key in args if key not in ("partialJson", "partialArgs")}
+    return ToolCall(name_of(item.get("id")), name_of(item.get("name")), call_args(args))
 
 
 def _tool_call(item: Json) -> Block | None:
@@ -172,10 +184,11 @@ def _tool_result(item: Json) -> ToolResult:
 
 
 def _source(item: Json) -> Block | None:
-    """Anthropic's image and document blocks."""
+    """Anthropic's image and document blocks; pi's image, which holds its bytes itself."""
     kind = "image" if item.get("type") == "image" else "file"
-    source, name = json_of(item.get("source")), text_of(item.get("title"))
-    mime, data = text_of(source.get("media_type")), source.get("data")
+    source, name = json_of(item.get("source", item)), text_of(item.get("title"))
+    mime = text_of(source.get("media_type", source.get("mimeType")))
+    data = source.get("data")
     match source.get("type"), data, source.get("url"):
         case (("base64" | None), str(), _) if data:
             return blob_base64(kind, mime, data, name)
@@ -225,6 +238,7 @@ def _audio(item: Json) -> Block | None:
 
 _KINDS: Mapping[str, Callable[[Json], Block | None]] = {
     "document": _source,
+    "encrypted_content": _encrypted,
     "file": _file,
     "image": _source,
     "image_url": _image_url,
@@ -240,6 +254,7 @@ _KINDS: Mapping[str, Callable[[Json], Block | None]] = {
     "summary_text": _text,
     "text": _text,
     "thinking": _thinking,
+    "toolCall": _pi_call,
     "tool_result": _tool_result,
     "tool_use": _tool_call,
 }

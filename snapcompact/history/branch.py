@@ -63,11 +63,12 @@ class Tree:
         """Whether every record is of a sidechain, as in a sub-agent's own file."""
         return 0 < self._count == self._side
 
-    def standing(self, branch: str = "active") -> NDArray[np.uint8]:
+    def standing(self, branch: str = "active", *, one_path: bool = False) -> NDArray[np.uint8]:
         """A Standing per record, in the order they were added; the tree is spent.
 
-        ``active``: in each tree the path from its newest record to its root. Else `branch` is the
-        id of a record, and the path is from there. Raises UnknownNameError where there is none.
+        ``active`` and ``all``: in each tree the path from its newest record to its root, or with
+        `one_path` the one path from the newest record of all. Else `branch` is the id of a record,
+        and the path is from there. Raises UnknownNameError where there is none.
         """
         rows = self._table()
         if not len(rows):
@@ -75,7 +76,8 @@ class Tree:
         parents, copies = _parents(rows)
         side = (rows[:, 2] & 1).astype(bool)
         if branch in ("active", "all"):
-            active = _paths(parents, _leaves(parents, side | copies))
+            leaves = _leaves(parents, side | copies)
+            active = _paths(parents, [max(leaves)] if one_path and leaves else leaves)
         else:
             active = _paths(parents, [_find(rows, branch)])
         active |= side

@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import orjson
 
+from snapcompact.history.report import DamageReport
 from snapcompact.history.salvage import salvage
 
 if TYPE_CHECKING:
-    from snapcompact.history.report import DamageReport, Report
+    from snapcompact.history.report import Report
     from snapcompact.history.source import Source, Tap
 
 MAX_LINE_BYTES = 256 << 20
@@ -105,6 +106,12 @@ def records(
                 yield value, line_at, start
             else:
                 report.damage.add("not-an-object", line_at)
+
+
+def contains(source: Source, words: bytes) -> bool:
+    """Whether a line of `source` contains `words`; nothing is parsed."""
+    groups = line_groups(source, DamageReport())
+    return any(words in line for group in groups for line in group.lines)
 
 
 def _kind(skip: Mapping[bytes, str], line: bytes) -> str:

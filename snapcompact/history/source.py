@@ -189,7 +189,7 @@ def _unzstd(pieces: Iterator[bytes]) -> Iterator[bytes]:
 
     The library refuses windows over 128 MB, so a hostile frame cannot take more memory.
     """
-    import zstandard  # noqa: PLC0415 - few sessions are packed, and it loads slowly
+    import zstandard
 
     feed = _Feed(pieces)
     reader = zstandard.ZstdDecompressor().stream_reader(

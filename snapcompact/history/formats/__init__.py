@@ -118,17 +118,31 @@ FORMATS: tuple[Format, ...] = (
     _own("claude_ai_export", "Claude.ai conversations.json"),
     _own("sharegpt", "ShareGPT conversations"),
     _own("opencode_export", "OpenCode export"),
+    _own("gemini_cli", "Gemini CLI chat log", ".gemini/tmp/*/chats/session-*.json*"),
     _own("gemini_contents", "Gemini API contents"),
     _own("openai_responses", "OpenAI Responses items"),
     _own("anthropic_messages", "Anthropic Messages request"),
     _own("vercel_ai", "Vercel AI SDK messages"),
+    _own(
+        "codex_rollout",
+        "Codex CLI rollout",
+        ".codex/sessions/*/*/*/rollout-*.jsonl*",
+        ".codex/archived_sessions/rollout-*.jsonl*",
+    ),  # before chat messages: its oldest records look like those
     _own("openai_chat", "OpenAI Chat Completions messages"),
     _own("openai_finetune", "Fine-tune conversations"),
-    _own("opencode_storage", "OpenCode file store", ".local/share/opencode/storage/session/*/*.json"),
-    _own("codex_rollout", "Codex CLI rollout", ".codex/sessions/*/*/*/rollout-*.jsonl*"),
+    _own(
+        "opencode_storage", "OpenCode file store", ".local/share/opencode/storage/session/*/*.json"
+    ),
+    _own("ohmypi", "oh-my-pi session", ".omp/agent/sessions/*/*.jsonl"),
+    _own("kit", "kit session", ".kit/sessions/*/*.jsonl"),
+    _own("pi", "pi session", ".pi/agent/sessions/*/*.jsonl"),
+    _own("plugsuits_session", "plugsuits session"),
     _own("codex_exec", "codex exec --json"),
     _own("claude_stream", "Claude Code stream-json"),
+    _own("gemini_stream", "Gemini CLI stream-json"),
     _own("claude_code", "Claude Code session", ".claude/projects/*/*.jsonl"),
+    _own("plugsuits_headless", "plugsuits headless stream"),
     _own("aider", "aider chat history"),
     _own("specstory", "SpecStory Markdown"),
 )

@@ -13,19 +13,19 @@ from typing import TYPE_CHECKING
 from snapcompact.errors import SnapcompactError
 from snapcompact.files import read_bounded
 from snapcompact.history.blocks import Json, blocks, json_of, messages, text_of
-from snapcompact.history.branch import Standing, Tree
 from snapcompact.history.formats.claude_records import Records, compaction, meta_of, note
 from snapcompact.history.jsontext import json_text
 from snapcompact.history.model import Message, Other, Role, Text, ToolResult
-from snapcompact.history.records import records
-from snapcompact.history.report import Report
+from snapcompact.history.spans import left
 from snapcompact.history.titles import Titles
+from snapcompact.history.walk import Link, Walk
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
     from snapcompact.history.formats import Head, Options
+    from snapcompact.history.report import Report
     from snapcompact.history.source import Source
 
 _BOOKKEEPING = {
@@ -70,22 +70,24 @@ def sniff(head: Head) -> bool:
 
 def read(source: Source, options: Options, report: Report) -> Iterator[Message]:
     """The messages of the branch asked for, in file order."""
-    tree = Tree()
-    for record, _, _ in records(source, Report()):
-        _link(tree, record)
-    agents = not tree.all_side
-    return _Session(source, options, report, agents=agents).read(tree.standing(options.branch).data)
+    walk = Walk(source, options, _link)
+    session = _Session(source.path, report, agents=not walk.all_side)
+    for step in walk.steps(report):
+        for message in session.messages(step.record, step.line, step.offset):
+            yield left(message) if step.left else message
 
 
-def _link(tree: Tree, record: Json) -> None:
+def _link(record: Json) -> Link | None:
     uuid = record.get("uuid")
     if not isinstance(uuid, str) or not uuid:
-        return
+        return None
     said = record.get("message")
-    said = said if isinstance(said, dict) else {}
     parent = record.get("parentUuid") or record.get("logicalParentUuid")
+    parent = parent if isinstance(parent, str) else ""
     side = record.get("isSidechain") is True
-    tree.add(uuid, text_of(parent), text_of(said.get("id")), _tool(said.get("content")), side=side)
+    if not isinstance(said, dict):
+        return Link(uuid, parent, side=side)
+    return Link(uuid, parent, text_of(said.get("id")), _tool(said.get("content")), side)
 
 
 def _tool(content: object) -> str:
@@ -102,44 +104,16 @@ def _tool(content: object) -> str:
 
 
 class _Session:
-    """The second reading."""
+    """Turns records into messages."""
 
-    def __init__(self, source: Source, options: Options, report: Report, *, agents: bool) -> None:
-        self._source = source
-        self._all = options.branch == "all"
+    def __init__(self, path: Path | None, report: Report, *, agents: bool) -> None:
+        self._path = path
         self._report = report
         self._agents = agents
         self._records = Records(report)
         self._titles = Titles(report, tuple(_TITLES))
 
-    def read(self, standing: memoryview) -> Iterator[Message]:
-        row = 0
-        for record, line, offset in records(self._source, self._report):
-            place = Standing.ACTIVE
-            uuid = record.get("uuid")
-            if isinstance(uuid, str) and uuid:
-                place = Standing(standing[row])
-                row += 1
-            if self._drop(place, record):
-                continue
-            for message in self._messages(record, line, offset):
-                if place is Standing.ACTIVE:
-                    yield self._persisted(message)
-                else:
-                    yield replace(message, label=f"left branch {message.label}".strip())
-
-    def _drop(self, place: Standing, record: Json) -> bool:
-        if place is Standing.COPY:
-            self._report.duplicates["repeated record"] += 1
-            return True
-        if place is Standing.LEAF:
-            self._report.branches.append(text_of(record.get("uuid")))
-        if place is not Standing.ACTIVE and not self._all:
-            self._report.skipped["left branch"] += 1
-            return True
-        return False
-
-    def _messages(self, record: Json, line: int, offset: int) -> Iterator[Message]:
+    def messages(self, record: Json, line: int, offset: int) -> Iterator[Message]:
         self._facts(record)
         kind = record.get("type")
         match kind:
@@ -179,7 +153,7 @@ class _Session:
                 self._report.learn("model", message.meta.model)
             elif message.role is Role.USER and not message.label:
                 self._titles.prompt(message.text)
-            yield message
+            yield self._persisted(message) if message.role is Role.TOOL else message
 
     def _progress(self, record: Json, inner: Json, line: int, offset: int) -> Iterator[Message]:
         """A sub-agent's message, told as progress of its parent's call."""
@@ -210,10 +184,8 @@ class _Session:
 
     def _persisted(self, message: Message) -> Message:
         """`message` with the whole of a tool's output that lies in a file beside the session."""
-        if message.role is not Role.TOOL or self._source.path is None:
-            return message
         result = message.blocks[0]
-        if not isinstance(result, ToolResult):
+        if self._path is None or not isinstance(result, ToolResult):
             return message
         for part in result.content:
             if isinstance(part, Text) and (found := _PERSISTED.match(part.data)):
@@ -225,7 +197,7 @@ class _Session:
 
     def _beside(self, said: bytes) -> Other | None:
         """The file of that name in the session's own folder; its stated path is not trusted."""
-        path = self._source.path
+        path = self._path
         name = said.decode("utf-8", "replace").strip().replace("\\", "/").rpartition("/")[2]
         if path is None or name in ("", ".", "..") or "\0" in name:
             return None

@@ -1,0 +1,43 @@
+"""pi sessions, versions 1 (a list, no ids) to 3 (a tree), and those of old oh-my-pi."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from snapcompact.history.blocks import Json, text_of
+from snapcompact.history.formats.pi_entries import Entries
+from snapcompact.history.spans import left
+from snapcompact.history.walk import Link, Walk
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from snapcompact.history.formats import Head, Options
+    from snapcompact.history.model import Message
+    from snapcompact.history.report import Report
+    from snapcompact.history.source import Source
+
+
+def sniff(head: Head) -> bool:
+    """A ``session`` header with an id."""
+    return any(
+        isinstance(record, dict) and record.get("type") == "session" and "id" in record
+        for record in head.records
+    )
+
+
+def read(source: Source, options: Options, report: Report) -> Iterator[Message]:
+    """The messages on the path to the last entry, in file order."""
+    entries = Entries(report)
+    walk = Walk(source, options, link, one_path=True)
+    for step in walk.steps(report):
+        for message in entries.messages(step.record, step.line, step.offset):
+            yield left(message) if step.left else message
+
+
+def link(entry: Json) -> Link | None:
+    """An entry's place; the header, the title slot and version 1 have none."""
+    entry_id = text_of(entry.get("id"))
+    if not entry_id or entry.get("type") in ("session", "title"):
+        return None
+    return Link(entry_id, text_of(entry.get("parentId")))

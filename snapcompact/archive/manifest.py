@@ -13,7 +13,7 @@ from typing import Any
 
 import orjson
 
-from snapcompact.archive.names import MOST_PAGES, page_revision
+from snapcompact.archive.names import MOST_PAGES, page_revision, small_file
 from snapcompact.errors import ArchiveError, VersionError
 
 FORMAT_VERSION = 1
@@ -106,6 +106,10 @@ class Manifest:
     times: dict[str, str] = field(default_factory=dict)
     tool: str = ""
     snapcompact: int = FORMAT_VERSION
+
+    def small_file(self, name: str) -> str | None:
+        """The path in force of ``glyphs.bdf``, ``guide.md`` or ``sidecar.txt``; None if absent."""
+        return next((p for p in self.hashes if (small_file(p) or ("", 0))[0] == name), None)
 
     @property
     def pages(self) -> int:

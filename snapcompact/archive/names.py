@@ -24,7 +24,7 @@ PAGES_PER_FOLDER = 10_000
 MOST_PAGES = 999_999_999
 
 _PAGE = re.compile(r"pages/(?:\d{2,5}/)?(\d{6,9})(?:\.(\d{1,6}))?\.png")
-_GLYPHS = re.compile(r"glyphs(?:\.\d{1,6})?\.bdf")
+_SMALL = re.compile(r"(glyphs|guide|sidecar)(?:\.(\d{1,6}))?\.(bdf|md|txt)")
 _BLOB = re.compile(r"[0-9a-f]{64}")
 
 
@@ -52,19 +52,23 @@ def page_revision(path: str, number: int) -> int:
     )
 
 
-def glyphs_path(revision: int = 1) -> str:
-    """Path of the glyph file; a grown history that needs more glyphs writes a new revision."""
-    return GLYPHS if revision == 1 else f"glyphs.{revision}.bdf"
+def revised(path: str, revision: int) -> str:
+    """Path of a small file's revision: ``glyphs.bdf``, then ``glyphs.2.bdf``, ….
+
+    A grown history that needs more glyphs writes a new file beside the old one, which counts until
+    the manifest names the new one.
+    """
+    stem, _, ending = path.partition(".")
+    return path if revision == 1 else f"{stem}.{revision}.{ending}"
 
 
-def is_glyphs(path: str) -> bool:
-    """Whether `path` is a glyph file's."""
-    return _GLYPHS.fullmatch(path) is not None
-
-
-def is_small(path: str) -> bool:
-    """Whether `path` is one of the files whose hashes the manifest lists."""
-    return path in (GUIDE, SIDECAR) or is_glyphs(path)
+def small_file(path: str) -> tuple[str, int] | None:
+    """First name and revision of a file whose hash the manifest lists; None if `path` is none."""
+    match = _SMALL.fullmatch(path)
+    name = match and f"{match[1]}.{match[3]}"
+    if match is None or name not in (GLYPHS, GUIDE, SIDECAR):
+        return None
+    return name, int(match[2] or 1)
 
 
 def blob_path(sha256: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -28,14 +28,22 @@ class PagePrinter:
     """Prints the pages of one archive in `shape`. Threads may print different pages at once."""
 
     def __init__(
-        self, folder: Path, shape: Shape, effort: str, *, start: PageStart | None = None
+        self,
+        folder: Path,
+        shape: Shape,
+        effort: str,
+        *,
+        start: PageStart | None = None,
+        path: Callable[[int], str] = names.page_path,
     ) -> None:
         self.folder = folder
         self.shape = shape
+        self.used: set[int] = set()
+        """Glyph ids on the pages so far."""
         self._effort = effort
         self._start = start or PageStart()
-        self._used: set[int] = set()
-        self._finished = _finished_pages(folder)
+        self._path = path
+        self._finished = _finished_pages(folder) if start is None else iter(())
 
     @cached_property
     def atlas(self) -> Atlas:
@@ -49,7 +57,7 @@ class PagePrinter:
         import numpy as np
 
         for page in paginate(pieces, self.shape, self.atlas, self._start):
-            self._used.update(np.unique(page.cells).tolist())
+            self.used.update(np.unique(page.cells).tolist())
             yield page, next(self._finished, None)
 
     def print(self, item: ToPrint) -> PageRow:
@@ -57,7 +65,7 @@ class PagePrinter:
         from snapcompact.pages.pipeline import render_page
 
         page, done = item
-        path = names.page_path(page.number)
+        path = self._path(page.number)
         if done is not None and self._is_done(done, page):
             return done
         drawn = render_page(page, self.shape, self.atlas, effort=self._effort)
@@ -80,11 +88,7 @@ class PagePrinter:
         """BDF text of the glyphs the pages use."""
         from snapcompact.fonts.atlas import atlas_to_bdf
 
-        return atlas_to_bdf(self.atlas, self._used).encode()
-
-    def used_codes(self) -> frozenset[int]:
-        """Glyph ids the pages use."""
-        return frozenset(self._used)
+        return atlas_to_bdf(self.atlas, self.used).encode()
 
     def _check(self, png: bytes, page: PageCells) -> None:
         from snapcompact.archive.page import read_page

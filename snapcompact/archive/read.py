@@ -98,9 +98,9 @@ class Archive:
         from snapcompact.fonts.atlas import build_atlas
         from snapcompact.fonts.bdf import parse_bdf
 
-        name = str(self.manifest.options.get("glyphs", names.GLYPHS))
-        if not names.is_glyphs(name):
-            raise ArchiveError(f"{self.store.where}: {name[:80]!r} is not a glyph file's name")
+        name = self.manifest.small_file(names.GLYPHS)
+        if name is None:
+            raise ArchiveError(f"{self.store.where}: the manifest names no {names.GLYPHS}")
         data = read_file(self.store, name, MOST_GLYPH_BYTES)
         text = data.decode("utf-8", "replace")
         return build_atlas(parse_bdf(text, f"{self.store.where}: {name}"))

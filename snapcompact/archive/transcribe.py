@@ -57,6 +57,10 @@ class Transcriber:
         if held:
             yield b"".join(held)
 
+    def remember(self, message: int, end: int) -> None:
+        """An earlier message, of an archive that grows, that ends at `end` on a page to come."""
+        self._ends.append((message, end))
+
     def span(self, offset: int, length: int) -> tuple[int, int]:
         """Messages printed in these bytes: the first, and one past the last.
 

@@ -32,7 +32,7 @@ def archive(
         Path, typer.Option("--output", "-o", metavar="OUT", help="The archive's folder or zip.")
     ],
     shape: ShapeName = None,
-    fidelity: Fidelity = "exact",
+    fidelity: Fidelity = None,
     no_source: Annotated[
         bool, typer.Option("--no-source", help="Do not keep the original file in the archive.")
     ] = False,

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from snapcompact.archive.manifest import Manifest
-from snapcompact.archive.write import DEFAULT_SHAPE, ArchiveOptions, write_archive
+from snapcompact.archive.write import DEFAULT_FIDELITY, DEFAULT_SHAPE, ArchiveOptions, write_archive
 from snapcompact.cli.console import note, printable, progress, say, say_json, size, warn
 from snapcompact.cli.kernels import announce_compiling
 from snapcompact.errors import UsageError
 from snapcompact.history.report import DAMAGE, Report
 from snapcompact.history.session import Session, open_session
-from snapcompact.transcript.fidelity import preparation
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +23,7 @@ class Request:
     sessions: tuple[str, ...]
     output: Path
     shape: str | None
-    fidelity: str
+    fidelity: str | None
     keep_source: bool
     as_zip: bool
     append: bool
@@ -42,7 +41,7 @@ class Request:
         """The archive's options."""
         return ArchiveOptions(
             shape=self.shape or DEFAULT_SHAPE,
-            fidelity=self.fidelity,
+            fidelity=self.fidelity or DEFAULT_FIDELITY,
             effort=self.effort,
             keep_source=self.keep_source,
             as_zip=self.as_zip,
@@ -58,23 +57,7 @@ def run_archive(request: Request, *, as_json: bool, quiet: bool) -> None:
     results: list[dict[str, Any]] = []
     for session, out in _targets(request):
         with session, progress("archiving", "pages", quiet=quiet) as bar:
-            losses: dict[str, int] = {}
-            prepare = preparation(request.fidelity, losses)
-            if request.append and out.exists():
-                from snapcompact.archive.append import append_archive
-
-                manifest: Manifest | None = append_archive(
-                    session, out, request.options, check=request.check, advance=bar.advance
-                )
-            else:
-                manifest = write_archive(
-                    session,
-                    out,
-                    request.options,
-                    prepare=prepare,
-                    losses=losses,
-                    advance=bar.advance,
-                )
+            manifest = _archived(request, session, out, bar.advance)
         report_damage(session.source.name, session.report, quiet=quiet)
         if manifest is None:
             note(f"{printable(session.source.name)}: nothing to archive (no message in it)")
@@ -85,6 +68,18 @@ def run_archive(request: Request, *, as_json: bool, quiet: bool) -> None:
             say(_line(out, manifest))
     if as_json:
         say_json(results[0] if len(request.sessions) == 1 and len(results) == 1 else results)
+
+
+def _archived(
+    request: Request, session: Session, out: Path, advance: Callable[[int], None]
+) -> Manifest | None:
+    if not (request.append and out.exists()):
+        return write_archive(session, out, request.options, advance=advance)
+    from snapcompact.archive.append import append_archive
+
+    if request.shape is not None or request.fidelity is not None:
+        raise UsageError("an archive grows in its own shape and fidelity; leave both options out")
+    return append_archive(session, out, check=request.check, jobs=request.jobs, advance=advance)
 
 
 def report_damage(name: str, report: Report, *, quiet: bool) -> None:

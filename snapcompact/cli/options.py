@@ -21,7 +21,8 @@ Branch = Annotated[
     str, typer.Option(help="active, all, or the id of a branch, where the session has branches.")
 ]
 Fidelity = Annotated[
-    str, typer.Option(help="exact prints every byte; lean folds and cuts, and counts each.")
+    str | None,
+    typer.Option(help="exact (default) prints every byte; lean folds and cuts, and counts each."),
 ]
 ShapeName = Annotated[
     str | None,

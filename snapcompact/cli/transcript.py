@@ -25,7 +25,7 @@ def register(app: typer.Typer) -> None:
 def transcript(
     session: SessionFile,
     output: Output = None,
-    fidelity: Fidelity = "exact",
+    fidelity: Fidelity = None,
     format_name: FormatName = None,
     branch: Branch = "active",
     strict: Strict = False,
@@ -40,6 +40,6 @@ def transcript(
 
     what = session if session == "-" else Path(session)
     with open_session(what, format=format_name, branch=branch, strict=strict) as opened:
-        prepare = preparation(fidelity, {})
+        prepare = preparation(fidelity or "exact", {})
         write_out(write_transcript(prepare(opened.messages())), output)
         report_damage(opened.source.name, opened.report, quiet=quiet)

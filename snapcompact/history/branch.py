@@ -41,6 +41,9 @@ class Tree:
         self._file: IO[bytes] | None = None
         self._count = 0
         self._side = 0
+        self.side_trees: NDArray[np.int32] | None = None
+        """Per record the number of its sidechain, from 1 in the order they begin, 0 for none; None
+        where there is no sidechain. Known once :meth:`standing` is."""
 
     def add(
         self, record: str, parent: str, answer: str = "", tool: str = "", *, side: bool = False
@@ -75,13 +78,15 @@ class Tree:
             return np.zeros(0, np.uint8)
         parents, copies = _parents(rows)
         side = (rows[:, 2] & 1).astype(bool)
+        roots = _roots(parents)
+        if self._side:
+            self.side_trees = _numbered(roots, side)
         if branch in ("active", "all"):
-            leaves = _leaves(parents, side | copies)
+            leaves = _leaves(parents, roots, side | copies)
             active = _paths(parents, [max(leaves)] if one_path and leaves else leaves)
         else:
             active = _paths(parents, [_find(rows, branch)])
-        active |= side
-        active = _pull_in(rows, active)
+        active = _pull_in(rows, active | side)
         out = active.astype(np.uint8)
         out[_ends(parents, out == Standing.LEFT)] = Standing.LEAF
         out[copies] = Standing.COPY
@@ -114,12 +119,24 @@ def _parents(rows: NDArray[np.int64]) -> tuple[NDArray[np.int32], NDArray[np.boo
     return parents, copies
 
 
-def _leaves(parents: NDArray[np.int32], passed: NDArray[np.bool_]) -> list[int]:
-    """The newest row of each tree, rows `passed` over apart; every row that runs into a cycle."""
-    here = np.arange(len(parents), dtype=np.int32)
-    roots = np.where(parents < 0, here, parents)
+def _roots(parents: NDArray[np.int32]) -> NDArray[np.int32]:
+    """Each row's root; some row of the cycle where the way up runs into one."""
+    roots = np.where(parents < 0, np.arange(len(parents), dtype=np.int32), parents)
     for _ in range(len(parents).bit_length()):
         roots = roots[roots]
+    return roots
+
+
+def _numbered(roots: NDArray[np.int32], side: NDArray[np.bool_]) -> NDArray[np.int32]:
+    """Numbers from 1 of the trees of rows in `side`, by their first row; 0 for other rows."""
+    trees = np.unique(roots[side])
+    return np.where(side, np.searchsorted(trees, roots) + 1, 0).astype(np.int32)
+
+
+def _leaves(
+    parents: NDArray[np.int32], roots: NDArray[np.int32], passed: NDArray[np.bool_]
+) -> list[int]:
+    """The newest row of each tree, rows `passed` over apart; every row that runs into a cycle."""
     looped = parents[roots] >= 0
     newest = np.full(len(parents), -1, np.int32)
     rows = np.flatnonzero(~passed & ~looped).astype(np.int32)

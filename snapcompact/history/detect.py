@@ -34,7 +34,10 @@ def head_of(source: Source) -> Head:
     if cut or len(lines) > HEAD_RECORDS:
         lines.pop()
     values = tuple(value for line in lines for value in _values(line))
-    return Head(data, values, _document(data, cut=cut), source.name)
+    document = _document(data, cut=cut)
+    if not values and isinstance(document, dict):  # the first line is longer than the head
+        values = (document,)
+    return Head(data, values, document, source.name)
 
 
 def _values(line: bytes) -> list[Any]:
@@ -77,7 +80,7 @@ def _whole(line: bytes) -> bool:
     return True
 
 
-_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\],:]|[^\s"{}\[\],:]+', re.DOTALL)
+_TOKEN = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"|[{}\[\],:]|[^\s"{}\[\],:]++', re.DOTALL)
 
 
 def closed(text: str) -> str:

@@ -31,8 +31,10 @@ class Step(NamedTuple):
     record: dict[str, Any]
     line: int
     offset: int
-    left: bool
+    left: bool = False
     """It is on a left branch."""
+    side: int = 0
+    """Number of the sidechain it is on, from 1; 0 for none."""
 
 
 class Walk:
@@ -59,19 +61,22 @@ class Walk:
                 tree.add(*place[:4], side=place.side)
         self.all_side = tree.all_side
         self._standing = tree.standing(options.branch, one_path=one_path)
+        self._sides = tree.side_trees
 
     def steps(self, report: Report) -> Iterator[Step]:
         """The second reading. Copies and, but for branch ``all``, left records are counted."""
-        rows, row = self._standing.data, 0
+        rows, row = self._standing.data, -1
+        sides = self._sides
         for record, line, offset in records(self._source, report):
             place = self._link(record)
             if place is None:
-                yield Step(record, line, offset, left=False)
+                yield Step(record, line, offset)
                 continue
-            standing = rows[row]
             row += 1
+            standing = rows[row]
             if standing == Standing.ACTIVE:
-                yield Step(record, line, offset, left=False)
+                side = 0 if sides is None else int(sides[row])
+                yield Step(record, line, offset, side=side)
                 continue
             if standing == Standing.COPY:
                 report.duplicates["repeated record"] += 1

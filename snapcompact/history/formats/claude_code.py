@@ -18,7 +18,7 @@ from snapcompact.history.jsontext import json_text
 from snapcompact.history.model import Message, Other, Role, Text, ToolResult
 from snapcompact.history.spans import left
 from snapcompact.history.titles import Titles
-from snapcompact.history.walk import Link, Walk
+from snapcompact.history.walk import Link, Step, Walk
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -73,7 +73,7 @@ def read(source: Source, options: Options, report: Report) -> Iterator[Message]:
     walk = Walk(source, options, _link)
     session = _Session(source.path, report, agents=not walk.all_side)
     for step in walk.steps(report):
-        for message in session.messages(step.record, step.line, step.offset):
+        for message in session.messages(step):
             yield left(message) if step.left else message
 
 
@@ -113,12 +113,13 @@ class _Session:
         self._records = Records(report)
         self._titles = Titles(report, tuple(_TITLES))
 
-    def messages(self, record: Json, line: int, offset: int) -> Iterator[Message]:
+    def messages(self, step: Step) -> Iterator[Message]:
+        record, line, offset = step.record, step.line, step.offset
         self._facts(record)
         kind = record.get("type")
         match kind:
             case "user" | "assistant":
-                yield from self._conversation(record, line, offset)
+                yield from self._conversation(step)
             case "system":
                 yield from self._system(record, line, offset)
             case "attachment":
@@ -144,11 +145,12 @@ class _Session:
         if isinstance(kind, str) and (keys := _TITLES.get(kind)):
             self._titles.add(kind, next((record[key] for key in keys if key in record), None))
 
-    def _conversation(self, record: Json, line: int, offset: int) -> Iterator[Message]:
+    def _conversation(self, step: Step) -> Iterator[Message]:
+        record = step.record
         label = ""
-        if self._agents and record.get("isSidechain") is True:
-            label = f"agent {text_of(record.get('agentId'))}".strip()
-        for message in self._records.conversation(record, line, offset, label):
+        if self._agents and step.side:
+            label = f"agent {text_of(record.get('agentId')) or step.side}"
+        for message in self._records.conversation(record, step.line, step.offset, label):
             if message.role is Role.ASSISTANT:
                 self._report.learn("model", message.meta.model)
             elif message.role is Role.USER and not message.label:

@@ -31,8 +31,9 @@ def sniff(head: Head) -> bool:
 def read(source: Source, options: Options, report: Report) -> Iterator[Message]:
     """The document in messages of role ``USER``, label ``document``."""
     line, offset = 1, 0
+    decoder = codecs.getincrementaldecoder("utf-8")()
     for chunk in _chunks(_decoded(source, report)):
-        if not _is_utf8(chunk):
+        if not _decodes(decoder, chunk):
             report.damage.add("invalid-utf8", line)
         meta = Meta(line=line, offset=offset)
         yield Message(Role.USER, (Text(chunk),), LABEL, meta)
@@ -70,10 +71,11 @@ def _decoded(source: Source, report: Report) -> Iterator[bytes]:
     yield decoder.decode(b"", final=True).encode("utf-8", "replace")
 
 
-def _is_utf8(chunk: bytes) -> bool:
-    """Whether `chunk` is UTF-8, but for a character cut at either border."""
+def _decodes(decoder: codecs.IncrementalDecoder, chunk: bytes) -> bool:
+    """Whether `chunk` goes on as UTF-8; a character may be cut at its borders."""
     try:
-        chunk.decode()
-    except UnicodeDecodeError as error:
-        return error.start >= len(chunk) - 3 and len(chunk) == CHUNK_BYTES
+        decoder.decode(chunk)
+    except UnicodeDecodeError:
+        decoder.reset()
+        return False
     return True

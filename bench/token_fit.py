@@ -1,0 +1,156 @@
+"""Fits a token table: averages of token starts with back-off, and costs of common words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from snapcompact.tokens.machine import ROW_COUNT
+from snapcompact.tokens.table import CELLS, SLOTS
+from snapcompact_kernels import features
+
+if TYPE_CHECKING:
+    from token_text import Document
+
+Floats = NDArray[np.float64]
+
+WEIGHTS = {"transcript": 1.0, "log": 0.5, "markdown": 0.5, "prose": 0.5, "doc": 0.5}
+OTHER_WEIGHT = 0.3
+LANGUAGE_WEIGHT = 0.1
+"""How much a byte counts in the costs of bytes, by the kind of its text: ASCII cells are
+shared, and what agents read is mostly code and English."""
+CAP = 20.0
+"""A cell counts at most this often in the mean it falls back to, so that the mean is over kinds of
+cells rather than over bytes: what is rare is cut more finely (measured: 4 KB p95 6.2 -> 5.4 %)."""
+PRIOR = 3.0
+"""Weight, in bytes, of the mean a cell falls back to."""
+GROUP_PRIOR = 50.0
+SYMBOL_GROUPS = np.repeat(np.arange(5), [5, 26, 33, 32, 32])
+"""Groups of symbols a row's mean is taken over: blanks, letters, signs, continuations, leads."""
+MOST_WORD_COST = 255
+"""Cost of a word in the table, in 1/32 token: more does not fit."""
+
+
+def weight_of(document: Document) -> float:
+    """Weight of a byte of `document` in the fit."""
+    if document.kind.startswith("lang-"):
+        return LANGUAGE_WEIGHT
+    return WEIGHTS.get(document.kind, OTHER_WEIGHT)
+
+
+def spread(labels: NDArray[np.uint8]) -> NDArray[np.float64]:
+    """`labels` with no byte over 1: what is too much moves to the bytes behind.
+
+    A cost is at most 255/256; a marker of Claude's or an emoji in bytes is several tokens at once.
+    """
+    left = labels.astype(np.int64)
+    for _ in range(4):
+        excess = np.maximum(left - 1, 0)
+        left -= excess
+        left[1:] += excess[:-1]
+        left[-1] += excess[-1]
+    return left.astype(np.float64)
+
+
+def fit_costs(documents: Sequence[Document], only: Sequence[NDArray[np.bool_]] | None) -> Floats:
+    """Mean token starts of each cell of ``costs``, over the bytes flagged in `only` (or all)."""
+    sums, sizes = np.zeros(CELLS), np.zeros(CELLS)
+    for at, document in enumerate(documents):
+        labels, cells = spread(document.labels), document.cells
+        if only is not None:
+            labels, cells = labels[only[at]], cells[only[at]]
+        weight = weight_of(document)
+        sums += weight * np.bincount(cells, labels, CELLS)
+        sizes += weight * np.bincount(cells, minlength=CELLS)
+    return _backed_off(sums, sizes)
+
+
+def _backed_off(sums: Floats, sizes: Floats) -> Floats:
+    """Sums / sizes by (row, previous symbol, symbol), falling back to (row, symbol), groups."""
+    sums, sizes = sums.reshape(ROW_COUNT, 128, 128), sizes.reshape(ROW_COUNT, 128, 128)
+    capped = np.minimum(1, CAP / np.maximum(sizes, 1e-9))
+    capped_sums, capped_sizes = (sums * capped).sum(1), (sizes * capped).sum(1)
+    one_hot = np.eye(5)[SYMBOL_GROUPS]
+    overall = (capped_sums @ one_hot).sum(0) / np.maximum((capped_sizes @ one_hot).sum(0), 1e-9)
+    group = (capped_sums @ one_hot + GROUP_PRIOR * overall) / (capped_sizes @ one_hot + GROUP_PRIOR)
+    symbol = (capped_sums + PRIOR * (group @ one_hot.T)) / (capped_sizes + PRIOR)
+    return np.asarray((sums + PRIOR * symbol[:, None, :]) / (sizes + PRIOR)).reshape(-1)
+
+
+def quantised(costs: Floats) -> NDArray[np.uint8]:
+    """`costs` in 1/256 token."""
+    return np.clip(np.rint(costs * 256), 0, 255).astype(np.uint8)
+
+
+class Words:
+    """Every pre-token of some documents: its hash, count, tokens, and how many groups have it."""
+
+    def __init__(self, documents: Sequence[Document]) -> None:
+        hashes = np.concatenate([d.hashes for d in documents])
+        tokens = np.concatenate([d.counts for d in documents])
+        weights = np.repeat([weight_of(d) for d in documents], [len(d.hashes) for d in documents])
+        owners = np.repeat(np.arange(len(documents)), [len(d.hashes) for d in documents])
+        self.hashes, of = np.unique(hashes, return_inverse=True)
+        counts = np.bincount(of)
+        self.mean = np.bincount(of, tokens) / counts
+        pairs, first = np.unique(of * np.int64(len(documents)) + owners, return_index=True)
+        word_of_pair = pairs // len(documents)
+        self.groups = np.bincount(word_of_pair)
+        # A group that repeats a word says no more about other groups than one that has it twice.
+        self.weight = np.bincount(word_of_pair, weights[first]) + np.minimum(counts, 10) / 100
+
+    def index(self, hashes: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Number of each hash among the words; all must be."""
+        return np.searchsorted(self.hashes, hashes)
+
+
+def fallback_costs(documents: Sequence[Document], words: Words) -> Floats:
+    """Costs of bytes in words that a table fitted on other groups would not have known."""
+    flags = [d.repeated_over(words.groups[words.index(d.hashes)] == 1) for d in documents]
+    return fit_costs(documents, flags)
+
+
+def word_table(
+    documents: Sequence[Document], words: Words, costs: NDArray[np.uint8], runs: Sequence[Document]
+) -> NDArray[np.uint16]:
+    """The words whose own cost gains most over the costs of their bytes, one to a slot."""
+    by_bytes = np.zeros(len(words.hashes))
+    for document in documents:
+        sums = np.add.reduceat(costs[document.cells].astype(np.int64), document.starts)
+        by_bytes[words.index(document.hashes)] = sums / 256
+    code = np.rint(words.mean * 32)
+    gain = words.weight * np.abs(by_bytes - code / 32)
+    fits = (code >= 1) & (code <= MOST_WORD_COST) & (gain > LEAST_GAIN)
+    hashes, codes, gains = words.hashes[fits], code[fits], gain[fits]
+    pieces, rates = _pieces(runs)
+    hashes = np.concatenate([hashes, pieces])
+    codes = np.concatenate([codes, rates])
+    gains = np.concatenate([gains, np.full(len(pieces), np.inf)])
+    order = np.argsort(gains, kind="stable")
+    slots = (hashes >> features.SLOT_SHIFT) & (SLOTS - 1)
+    tags = (hashes >> (features.SLOT_SHIFT - 8)) & 255
+    table = np.zeros(SLOTS, np.uint16)
+    table[slots[order]] = (tags << 8 | codes.astype(np.int64))[order].astype(np.uint16)
+    table[0] = 0  # the hash of no bytes at all
+    return table
+
+
+LEAST_GAIN = 0.02
+"""Tokens a word must gain to be kept: keeps a table under 450 KB."""
+
+
+def _pieces(runs: Sequence[Document]) -> tuple[NDArray[np.int64], Floats]:
+    """Hash and cost code of the 64-byte pieces that long runs of one character consist of."""
+    hashes, codes = [], []
+    for run in runs:
+        whole = np.diff(np.append(run.starts, len(run.data))) == features.PIECE
+        rate = run.labels[len(run.labels) // 2 :].mean()  # the head of a run may cost more
+        code = np.rint(rate * features.PIECE * 32)
+        if 1 <= code <= MOST_WORD_COST and whole.any():
+            found = np.unique(run.hashes[whole])
+            hashes.append(found)
+            codes.append(np.full(len(found), code))
+    return np.concatenate(hashes), np.concatenate(codes)

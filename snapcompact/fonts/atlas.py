@@ -112,7 +112,7 @@ def atlas_to_bdf(atlas: Atlas, ids: Iterable[int]) -> str:
 
     ``build_atlas(parse_bdf(text))`` gives an atlas that decodes pages printed with these glyphs.
     """
-    wanted = {int(i) for i in ids} | set(range(32, 127)) | {int(s) for s in Special}
+    wanted = {int(i) for i in ids} | {9, 10, *range(32, 127)} | {int(s) for s in Special}
     glyphs = [_glyph(atlas, i) for i in sorted(wanted) if atlas.codes[i] not in {-1, -3}]
     return bdf_text(Font(atlas.name, atlas.width, atlas.height, atlas.ascent, tuple(glyphs)))
 

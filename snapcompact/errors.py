@@ -17,6 +17,7 @@ SnapcompactError                exit  what happened
     ├── MissingExtraError (ImportError)  an optional dependency is not installed
     ├── MissingProgramError           an external program is not installed
     └── NetworkError                  a server cannot be reached or answers nonsense
+        ├── ModelError                a model's server refused, failed or answered no summary
         └── PartialResultError        some of the work came back and was kept
 
 A message says what was asked for, what was found, where (file, line, page) and what to do.
@@ -130,6 +131,22 @@ class NetworkError(MachineError):
     """A server cannot be reached or answers nonsense."""
 
     code = "network"
+
+
+class ModelError(NetworkError):
+    """A model's server refused, failed, or broke off; ``kind`` is one of ``llm.contract.Failure``."""
+
+    code = "model"
+
+    def __init__(
+        self, message: str, *, kind: str, status: int = 0, retry_after_s: float | None = None
+    ) -> None:
+        super().__init__(message)
+        self.kind = kind
+        self.status = status
+        """The HTTP status, 0 without an answer."""
+        self.retry_after_s = retry_after_s
+        """Seconds the server asked to wait."""
 
 
 class PartialResultError(NetworkError):

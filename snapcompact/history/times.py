@@ -20,8 +20,8 @@ def time_text(value: Any) -> str:
         return value
     if not isinstance(value, int | float) or isinstance(value, bool):
         return ""
-    seconds = value / 1000 if abs(value) >= _MILLISECONDS_FROM else value
     try:
+        seconds = value / 1000 if abs(value) >= _MILLISECONDS_FROM else value
         moment = _EPOCH + timedelta(seconds=seconds)
     except (OverflowError, ValueError):
         return ""

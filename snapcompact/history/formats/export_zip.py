@@ -39,6 +39,7 @@ MOST_MEMBERS = 200_000
 _CONVERSATIONS = re.compile(r"conversations(-\d+)?\.json")
 _OURS = "manifest.json"
 _MOST_IDS = 9
+_FILE = "file-"
 
 
 def sniff(head: Head) -> bool:
@@ -121,8 +122,11 @@ def _member(archive: zipfile.ZipFile, info: zipfile.ZipInfo, limit: int) -> byte
     """A member's bytes, None where they are more than `limit`, whatever the directory says."""
     if info.file_size > limit:
         return None
-    with archive.open(info) as file:
-        data = file.read(limit + 1)
+    try:
+        with archive.open(info) as file:
+            data = file.read(limit + 1)
+    except (ValueError, OverflowError) as error:  # an offset before the file's start
+        raise zipfile.BadZipFile(str(error)) from error
     return data if len(data) <= limit else None
 
 
@@ -157,6 +161,6 @@ class _Assets:
 def _ids(place: PurePosixPath) -> Iterator[str]:
     """Ids that a file's name may begin with: ``file-ID``, up to each later dash or dot."""
     name = place.name
-    for match in islice(re.finditer(r"[-.]", name), 1, _MOST_IDS):
-        yield name[: match.start()]
+    for match in islice(re.finditer(r"[-.]", name[len(_FILE) :]), _MOST_IDS):
+        yield name[: len(_FILE) + match.start()]
     yield name

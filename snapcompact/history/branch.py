@@ -95,9 +95,10 @@ class Tree:
     def _table(self) -> NDArray[np.int64]:
         if self._file is None:
             return np.frombuffer(self._rows, np.int64).reshape(-1, _WORDS)
-        self._rows.tofile(self._file)
-        self._file.flush()
-        return np.memmap(self._file, np.int64, "r").reshape(-1, _WORDS)
+        with self._file as file:  # the map outlives the open file
+            self._rows.tofile(file)
+            file.flush()
+            return np.memmap(file, np.int64, "r").reshape(-1, _WORDS)
 
 
 def _key(text: str) -> int:

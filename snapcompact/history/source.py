@@ -7,17 +7,14 @@ from __future__ import annotations
 
 import io
 import sys
-import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import IO, BinaryIO, Self, cast
+from typing import BinaryIO, Self, cast
 
-from snapcompact.files import BLOCK_BYTES, blocks, disk_errors, open_binary, spool
-
-ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
-GZIP_MAGIC = b"\x1f\x8b"
+from snapcompact.files import blocks, disk_errors, open_binary, spool
+from snapcompact.history.unpack import BrokenStream, unpacker
 
 Tap = Callable[[bytes], object]
 """Called with each block of the original bytes as it is read, such as ``hash.update``."""
@@ -61,14 +58,14 @@ class Source:
         with self.raw() as file, disk_errors("read", self.name):
             originals = _tapped(blocks(file), tap)
             first = next(originals, b"")
-            unpack = _unpacker(first)
+            unpack = unpacker(first)
             chain = _chain(first, originals)
             if unpack is None:
                 yield from chain
                 return
             try:
                 yield from unpack(chain)
-            except (zlib.error, EOFError):
+            except BrokenStream:
                 if damaged is not None:
                     damaged()
                 for _ in chain:  # the tap sees every original byte
@@ -155,64 +152,3 @@ def _chain(first: bytes, rest: Iterator[bytes]) -> Iterator[bytes]:
     if first:
         yield first
     yield from rest
-
-
-def _unpacker(head: bytes) -> Callable[[Iterator[bytes]], Iterator[bytes]] | None:
-    if head.startswith(ZSTD_MAGIC):
-        return _unzstd
-    if head.startswith(GZIP_MAGIC):
-        return _gunzip
-    return None
-
-
-def _gunzip(pieces: Iterator[bytes]) -> Iterator[bytes]:
-    """All members of a gzip stream. Raises zlib.error or EOFError where it breaks off."""
-    unpacker = None
-    for piece in pieces:
-        data = piece
-        while data:
-            if unpacker is None:
-                unpacker = zlib.decompressobj(wbits=31)
-            out = unpacker.decompress(data, BLOCK_BYTES)
-            if out:
-                yield out
-            data = unpacker.unconsumed_tail or unpacker.unused_data
-            if unpacker.eof:
-                unpacker = None
-                data = data.lstrip(b"\0")  # gzip allows zero padding between and after members
-    if unpacker is not None:
-        raise EOFError("gzip stream ends early")
-
-
-def _unzstd(pieces: Iterator[bytes]) -> Iterator[bytes]:
-    """All frames of a zstd stream. Raises EOFError where it breaks off.
-
-    The library refuses windows over 128 MB, so a hostile frame cannot take more memory.
-    """
-    import zstandard
-
-    feed = _Feed(pieces)
-    reader = zstandard.ZstdDecompressor().stream_reader(
-        cast("IO[bytes]", feed), read_across_frames=True
-    )
-    try:
-        while block := reader.read(BLOCK_BYTES):
-            yield block
-    except zstandard.ZstdError as error:
-        raise EOFError(str(error)) from error
-
-
-class _Feed(io.RawIOBase):
-    """An iterator of blocks as a file the zstd reader can pull from."""
-
-    def __init__(self, pieces: Iterator[bytes]) -> None:
-        super().__init__()
-        self._pieces = pieces
-        self._rest = b""
-
-    def read(self, size: int = -1) -> bytes:
-        if not self._rest:
-            self._rest = next(self._pieces, b"")
-        size = len(self._rest) if size < 0 else size
-        out, self._rest = self._rest[:size], self._rest[size:]
-        return out

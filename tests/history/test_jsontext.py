@@ -16,8 +16,8 @@ scalars = st.one_of(
     st.booleans(),
     st.integers(-(10**40), 10**40),
     st.floats(allow_nan=False, allow_infinity=False),
-    st.text(st.characters(), max_size=5),
-    st.sampled_from(["\ud83d", "\udc00", "\ud83d\ude00x"]),
+    st.text(max_size=5),
+    st.sampled_from(["\ud83d", "\udc00", "\U0001f600x"]),
 )
 values = st.recursive(
     scalars,
@@ -46,4 +46,4 @@ def test_deep_nesting_needs_no_recursion() -> None:
     keyed: Any = "\ud83d"
     for _ in range(20_000):
         keyed = {"k": keyed}
-    assert json_text(keyed) == b'{"k":' * 20_000 + b'"\\ud83d"' + b"}" * 20_000
+    assert json_text(keyed) == b'{"k":' * 20_000 + b'"\xed\xa0\xbd"' + b"}" * 20_000

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -26,7 +27,8 @@ def _result(call: str) -> Message:
 
 
 def _answers(messages: Sequence[Message]) -> list[Answer]:
-    return [answer for _, answer in pair(messages) if answer is not None]
+    """Answers without the numbers of their calls."""
+    return [replace(answer, number=0) for _, answer in pair(messages) if answer is not None]
 
 
 @pytest.mark.parametrize(
@@ -67,6 +69,11 @@ def _answers(messages: Sequence[Message]) -> list[Answer]:
 )
 def test_pairs(messages: list[Message], expected: list[Answer]) -> None:
     assert _answers(messages) == expected
+
+
+def test_calls_are_numbered_from_1() -> None:
+    messages = [_calls("a", "b"), _result("b"), _result("a"), _result("x")]
+    assert [answer.number for _, answer in pair(messages) if answer] == [2, 1, 0]
 
 
 def test_calls_without_a_result_are_known() -> None:

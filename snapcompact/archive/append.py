@@ -122,8 +122,8 @@ class _Replay:
             yield row, message
         if found < count:
             raise UsageError(
-                f"the session has {found:,} messages, the archive {count:,}: it was rewound or cut; "
-                "archive it anew under another name"
+                f"the session has {found:,} messages, the archive {count:,}: it was rewound or "
+                "cut; archive it anew under another name"
             )
 
     def _lines_before_last_page(self) -> int:
@@ -229,7 +229,7 @@ def _glyphs(archive: Archive) -> list[int]:
 
 
 def settle(out: Path, manifest: Manifest) -> None:
-    """Remove from folder `out` what `manifest` does not cover: left by a broken run, or replaced."""
+    """Remove from folder `out` what `manifest` does not cover: left by a broken run or replaced."""
     for name in (names.PAGES, names.MESSAGES, names.SOURCE):
         path = out / name
         covered = manifest.lengths.get(name, 0)

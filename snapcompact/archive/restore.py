@@ -88,7 +88,6 @@ _FROM_PIXELS: dict[str, Callable[[Archive, int, int], Iterator[bytes]]] = {
 
 def _from_source(archive: Archive, form: str, start: int, stop: int) -> Iterator[bytes]:
     """The stored source read again, the way it was read when it was archived."""
-    from snapcompact.history.export.json import message_line
     from snapcompact.history.session import open_session
     from snapcompact.transcript.fidelity import preparation
 
@@ -102,6 +101,8 @@ def _from_source(archive: Archive, form: str, start: int, stop: int) -> Iterator
         )
         messages = preparation(str(options.get("fidelity", "exact")), {})(session.messages())
         if form == "messages":
+            from snapcompact.history.export.json import message_line
+
             yield from map(message_line, islice(messages, start, stop))
         else:
             yield from islice(write_transcript(messages), start, stop)

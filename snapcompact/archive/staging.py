@@ -18,7 +18,6 @@ from snapcompact.archive import names
 from snapcompact.errors import DiskError, OutputExistsError, UsageError
 from snapcompact.files import disk_errors, sync_folder
 
-_LOCK = "lock"
 _OPTIONS = "options.json"
 
 
@@ -26,7 +25,7 @@ _OPTIONS = "options.json"
 def locked(folder: Path) -> Iterator[None]:
     """Hold the lock of `folder` while the body runs. Raises UsageError if another process does."""
     with disk_errors("lock", folder):
-        descriptor = os.open(folder / _LOCK, os.O_RDWR | os.O_CREAT, 0o600)
+        descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     try:
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -68,8 +67,7 @@ def staging(out: Path, fingerprint: bytes, *, as_zip: bool, force: bool) -> Iter
         _claim(partial, fingerprint)
         yield partial
         with disk_errors("finish", out):
-            for name in (_OPTIONS, _LOCK):
-                (partial / name).unlink(missing_ok=True)
+            (partial / _OPTIONS).unlink(missing_ok=True)
             _finish(partial, out, as_zip=as_zip, force=force)
 
 
@@ -79,8 +77,6 @@ def _claim(partial: Path, fingerprint: bytes) -> None:
         if options.is_file() and options.read_bytes() == fingerprint:
             return
         for entry in partial.iterdir():
-            if entry.name == _LOCK:
-                continue
             shutil.rmtree(entry) if entry.is_dir() and not entry.is_symlink() else entry.unlink()
         options.write_bytes(fingerprint)
         options.chmod(0o600)

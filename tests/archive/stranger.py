@@ -1,0 +1,96 @@
+"""Reads an archive as a stranger would: after FORMAT.md alone, with Pillow and zstandard.
+
+Nothing of this project is imported here, on purpose.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+from PIL import Image
+
+Glyph = tuple[int, str, list[int], int]
+"""Code point (-1 none), name, pixel rows as integers, cells across."""
+
+
+def read_glyphs(path: Path) -> tuple[int, int, list[Glyph]]:
+    """Cell width and height of a BDF file, and its glyphs."""
+    width = height = 0
+    glyphs: list[Glyph] = []
+    name, code, cells, rows, bitmap = "", -1, 1, [], False
+    for line in path.read_text("utf-8").split("\n"):
+        word, _, rest = line.partition(" ")
+        if word == "FONTBOUNDINGBOX":
+            width, height = map(int, rest.split()[:2])
+        elif word == "STARTCHAR":
+            name, rows = rest, []
+        elif word == "ENCODING":
+            code = int(rest)
+        elif word == "DWIDTH":
+            cells = int(rest.split()[0]) // width
+        elif word == "BITMAP":
+            bitmap = True
+        elif word == "ENDCHAR":
+            bitmap = False
+            glyphs.append((code, name, rows, cells))
+        elif bitmap:
+            spare = len(line) * 4 - width * cells
+            rows.append(int(line, 16) >> spare)
+    return width, height, glyphs
+
+
+def read_pages(archive: Path) -> list[Path]:
+    """The page files in order."""
+    manifest = json.loads((archive / "manifest.json").read_text("utf-8"))
+    covered = (archive / "pages.jsonl").read_bytes()[: manifest["lengths"].get("pages.jsonl", 0)]
+    rows = [json.loads(line) for line in covered.split(b"\n") if line]
+    return [archive / row["file"] for row in [*rows, manifest["last_page"]]]
+
+
+def read_page(path: Path, shape: str, font: tuple[int, int, list[Glyph]]) -> bytes:
+    """The text of one page, from its pixels."""
+    width, height, glyphs = font
+    match = re.match(r"[^@]+@(\d+)x(\d+)-(\d+)x(\d+)$", shape)
+    assert match is not None
+    pitch_x, pitch_y, page_width, _ = map(int, match.groups())
+    left, top = (pitch_x - width) // 2, (pitch_y - height) // 2
+    picture = Image.open(path)
+    pixels = picture.load()
+    assert pixels is not None
+    by_rows = {tuple(rows): (code, name) for code, name, rows, cells in glyphs if cells == 1}
+    out, escape = b"", None
+    for row in range(picture.height // pitch_y):
+        for column in range(page_width // pitch_x):
+            x, y = column * pitch_x + left, row * pitch_y + top
+            cell = tuple(
+                sum((pixels[x + i, y + j] != 0) << (width - 1 - i) for i in range(width))
+                for j in range(height)
+            )
+            code, name = by_rows[cell]
+            if name == "snap.end":
+                return out
+            if name in ("snap.point_open", "snap.byte_open"):
+                escape = (name, "")
+            elif name == "snap.close":
+                assert escape is not None
+                out += chr(int(escape[1], 16)).encode("utf-8", "surrogatepass")
+                escape = None
+            elif escape is not None:
+                escape = (escape[0], escape[1] + chr(code))
+                if escape[0] == "snap.byte_open" and len(escape[1]) == 2:
+                    out += bytes([int(escape[1], 16)])
+                    escape = None
+            elif name != "snap.pad":
+                out += chr(code).encode("utf-8")
+    return out
+
+
+def read_transcript(archive: Path) -> bytes:
+    """The transcript of an archive with one column of packed text."""
+    manifest = json.loads((archive / "manifest.json").read_text("utf-8"))
+    small = next(name for name in manifest["hashes"] if name.startswith("glyphs"))
+    font = read_glyphs(archive / small)
+    shape = manifest["options"]["shape"]
+    return b"".join(read_page(page, shape, font) for page in read_pages(archive))

@@ -55,12 +55,17 @@ CALLS_REMEMBERED = 65_536
 
 def sniff(head: Head) -> bool:
     """Envelopes with an object ``payload``; or the bare items of very old files."""
-    for record in head.records:
-        if isinstance(record, dict):
-            kind = record.get("type")
-            if kind in _TYPES and isinstance(record.get("payload"), dict):
-                return True
+    if any(isinstance(record, dict) and _is_envelope(record) for record in head.records):
+        return True
     return bool(head.types() & _OLD_TYPES) and head.some("timestamp", "role", "content")
+
+
+def _is_envelope(record: Json) -> bool:
+    return (
+        record.get("type") in _TYPES
+        and "timestamp" in record
+        and isinstance(record.get("payload"), dict)
+    )
 
 
 def read(source: Source, options: Options, report: Report) -> Iterator[Message]:

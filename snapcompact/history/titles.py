@@ -27,6 +27,11 @@ class Titles:
             self._rank = rank
             self._report.info["title"] = first_line(title)
 
+    def guess(self, title: object) -> None:
+        """A title that may be another session's: stands until anything better comes."""
+        if self._rank > len(self._kinds) and isinstance(title, str) and title.strip():
+            self._report.info["title"] = first_line(title)
+
     def prompt(self, text: str) -> None:
         """The first words a person typed."""
         if self._rank > len(self._kinds) and text.strip():

@@ -50,7 +50,6 @@ _SYSTEM_BOOKKEEPING = {"bridge_status", "session_start", "stop_hook_summary", "t
 _TITLES = {
     "custom-title": ("customTitle", "title"),
     "ai-title": ("aiTitle", "title"),
-    "summary": ("summary",),
 }
 """Title records, the strongest first, and the keys their text was seen under."""
 
@@ -142,7 +141,9 @@ class _Session:
         learn("cwd", record.get("cwd"))
         learn("version", record.get("version"))
         kind = record.get("type")
-        if isinstance(kind, str) and (keys := _TITLES.get(kind)):
+        if kind == "summary":  # of 17 real ones none was about its own file
+            self._titles.guess(record.get("summary"))
+        elif isinstance(kind, str) and (keys := _TITLES.get(kind)):
             self._titles.add(kind, next((record[key] for key in keys if key in record), None))
 
     def _conversation(self, step: Step) -> Iterator[Message]:

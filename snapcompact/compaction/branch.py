@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from snapcompact.compaction.counting import Estimator
 from snapcompact.compaction.entries import Entry, Item, Kind, summary_message
 from snapcompact.compaction.files import FileOps, FileRules, file_ops, merged
 from snapcompact.history.model import Role
+
+if TYPE_CHECKING:
+    from snapcompact.compaction.counting import Estimator
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +81,4 @@ def branch_input(
         total += tokens
     messages = [entry.message for entry in entries if entry.message]
     nested = [entry for entry in entries if entry.kind is Kind.BRANCH]
-    return BranchInput(
-        tuple(reversed(chosen)), total, merged(file_ops(messages, files), nested)
-    )
+    return BranchInput(tuple(reversed(chosen)), total, merged(file_ops(messages, files), nested))

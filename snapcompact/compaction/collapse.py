@@ -81,7 +81,7 @@ def _pair(call: Message, result: Message, rules: CollapseRules) -> ToolCall | No
 
 
 def _result_tokens(result: ToolResult, name: str, tokens: TokenRules) -> int:
-    return count_text(name + output_json(result), tokens)
+    return count_text(f"{name} {output_json(result)}", tokens)
 
 
 def _label(calls: Sequence[ToolCall], kind: str, rules: CollapseRules) -> str:
@@ -115,9 +115,7 @@ def _group(
     return Group(kind, len(calls), label, before, after, tuple(edits))
 
 
-def collapse(
-    items: Sequence[Item], rules: CollapseRules, tokens: TokenRules
-) -> tuple[Group, ...]:
+def collapse(items: Sequence[Item], rules: CollapseRules, tokens: TokenRules) -> tuple[Group, ...]:
     """The runs to fold among all but the newest messages, oldest first."""
     end = len(items) - rules.protect_messages
     groups: list[Group] = []

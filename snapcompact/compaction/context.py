@@ -153,7 +153,7 @@ def build_context(
 
 
 def first_kept_at(entries: Sequence[Entry], index: int) -> str:
-    """Id of the first entry kept by an old-style record that names a file index; "" past the end."""
+    """Id of the first entry an old-style record keeps by its file index; "" past the end."""
     return entries[index].id if 0 <= index < len(entries) else ""
 
 

@@ -132,7 +132,8 @@ def _tool_fragment(block: ToolCall | ToolResult) -> str:
     return _result_leaves(block)
 
 
-def _blob_tokens(blob: Blob, message: Message, rules: TokenRules) -> int:
+def blob_tokens(blob: Blob, message: Message, rules: TokenRules) -> int:
+    """Tokens of an image or file of `message`: by bytes, by pixels, or by the message's kind."""
     if rules.blob_bytes:
         return count_text(blob.name, rules) * (blob.kind == "file") + blob.size // rules.blob_bytes
     if rules.image_pixels and blob.width_px and blob.height_px:
@@ -177,7 +178,7 @@ def count_message(message: Message, rules: TokenRules) -> int:
         return 0
     if rules.joined:
         return count_text(joined_text(message), rules)
-    pictures = sum(_blob_tokens(blob, message, rules) for blob in blobs_of(message))
+    pictures = sum(blob_tokens(blob, message, rules) for blob in blobs_of(message))
     weights = list(_fragments(message, rules))
     if rules.per == "message":
         return _rounded(sum(weights), rules) + pictures

@@ -8,12 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from snapcompact.compaction.counting import Estimator
 from snapcompact.compaction.entries import BASH, SUMMARY, Entry, Kind
 from snapcompact.compaction.pairs import reach
 from snapcompact.compaction.usage import entry_tokens
 from snapcompact.history.model import Message, Role
+
+if TYPE_CHECKING:
+    from snapcompact.compaction.counting import Estimator
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +26,7 @@ class CutRules:
     walk: str = "budget"
     """``budget``: by estimated tokens; ``usage``: whole turns by differences of billed totals."""
     stop: str = "reached"
-    """``reached``: at the entry that fills the budget; ``over``: after the one that overfills it."""
+    """``reached``: at the entry that fills the budget; ``over``: after the one that overfills."""
     landing: str = "pairs"
     """``forward``: the next entry that may be a cut; ``pairs``: the nearest that parts no pair;
     ``any``: where the walk stopped."""
@@ -42,7 +45,7 @@ class CutRules:
     pull_marks: bool = False
     """Entries before the cut that are no messages move to the kept side."""
     split_by: str = "message"
-    """A turn is split if the ``entry`` at the cut, or the first ``message`` from it on, is no user's."""
+    """A turn is split if no user's is the ``entry`` at the cut, or the ``message`` from it on."""
     turn_without_user: str = "none"
     """A turn nobody began: ``none`` is split, or it began at the ``start``."""
     snap_share: float = 0

@@ -8,9 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
-from snapcompact.compaction.entries import Item
 from snapcompact.history.model import Block, Message, Text, ToolResult, wtf8
+
+if TYPE_CHECKING:
+    from snapcompact.compaction.entries import Item
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,8 @@
 """What the engine decides over: the entries of a session file, in file order.
 
-An :class:`Entry` is a message or a mark (a compaction, a branch summary, a model change). The engine
-never touches the file; ids are those of the tool that wrote it, so that a plan can name them.
+An :class:`Entry` is a message or a mark (a compaction, a branch summary, a model change). The
+engine never touches the file; ids are those of the tool that wrote it, so that a plan can name
+them.
 """
 
 from __future__ import annotations

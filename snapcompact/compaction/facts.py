@@ -83,3 +83,8 @@ def structured_state(
             return text
         held.pop()
     return None
+
+
+def serves_as_summary(state: str, tokens: int, window: int, share: float = 0.3) -> bool:
+    """True where `state` is small enough beside the window to stand for the history by itself."""
+    return bool(state.strip()) and tokens < window * share

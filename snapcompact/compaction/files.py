@@ -6,9 +6,12 @@ import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from snapcompact.compaction.entries import Entry, Files, calls_of
-from snapcompact.history.model import Message, ToolCall
+
+if TYPE_CHECKING:
+    from snapcompact.history.model import Message, ToolCall
 
 _DEFAULT_OPS = {
     "read": "read", "Read": "read", "read_file": "read", "view": "read",

@@ -1,7 +1,7 @@
 """Page shapes and image budgets by model line, as the seed's printer chose them.
 
-Ours come from ``snapcompact.pages`` and ``snapcompact.providers``; this table answers for the preset
-whose program we continue, so that its forecasts can be compared.
+Ours come from ``snapcompact.pages`` and ``snapcompact.providers``; this table answers for the
+preset whose program we continue, so that its forecasts can be compared.
 """
 
 from __future__ import annotations

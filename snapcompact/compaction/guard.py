@@ -1,4 +1,4 @@
-"""Is a result worth keeping, and may the agent go on by itself after it?"""
+"""Whether a result is worth keeping, and whether the agent may go on by itself after it."""
 
 from __future__ import annotations
 
@@ -123,7 +123,9 @@ def judge_progress(
     return Progress(False, queue, rescue=not rescued, dead_end=rescued, delivers_queue=queue)
 
 
-def continues_alone(reason: str, rules: AcceptRules, *, mid_turn: bool, before_prompt: bool) -> bool:
+def continues_alone(
+    reason: str, rules: AcceptRules, *, mid_turn: bool, before_prompt: bool
+) -> bool:
     """True where the agent is told to go on after a compaction nobody asked for."""
     if reason in ("overflow", "incomplete"):
         return True
@@ -133,8 +135,8 @@ def continues_alone(reason: str, rules: AcceptRules, *, mid_turn: bool, before_p
 class Continuation(StrEnum):
     """Which words stand after the summary."""
 
-    MANUAL = "manual"
     AUTO = "auto"
+    MANUAL = "manual"
     AUTO_WITH_REPLAY = "auto-with-replay"
     TOOL_LOOP = "tool-loop"
     OVERFLOW = "overflow"
@@ -151,14 +153,15 @@ def continuation(*, auto: bool, replay: bool, overflow: bool = False) -> Continu
 
 def _plain_user(message: Message) -> bool:
     words_only = all(isinstance(block, Text) for block in message.blocks)
-    return message.role is Role.USER and not message.label and words_only and bool(
-        message.text.strip()
+    return (
+        message.role is Role.USER
+        and not message.label
+        and words_only
+        and bool(message.text.strip())
     )
 
 
-def to_replay(
-    items: Sequence[Item], kept: Sequence[Item], rules: AcceptRules
-) -> Item | None:
+def to_replay(items: Sequence[Item], kept: Sequence[Item], rules: AcceptRules) -> Item | None:
     """The user message to say again after the summary, None where none is owed."""
     place = next((i for i in range(len(items) - 1, -1, -1) if _plain_user(items[i].message)), None)
     if rules.replay == "never" or place is None:
@@ -183,5 +186,5 @@ class Queued:
 
 
 def delivery(queue: Sequence[Queued]) -> tuple[Queued, ...]:
-    """The queue in the order it is delivered, whatever the outcome: steering first, else as typed."""
+    """The queue as it is delivered, whatever the outcome: steering first, then as typed."""
     return tuple(sorted(queue, key=lambda one: not one.steer))

@@ -1,4 +1,4 @@
-"""Small cuts in old messages: long answers shortened, old tool results cleared, blocks set aside."""
+"""Small cuts in old messages: answers shortened, tool results cleared, blocks set aside."""
 
 from __future__ import annotations
 
@@ -6,12 +6,15 @@ import re
 from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from snapcompact.compaction.counting import Estimator
-from snapcompact.compaction.edits import Edit, replaced, result_parts
+from snapcompact.compaction.edits import Edit, result_parts
 from snapcompact.compaction.entries import Item, is_summary, tool_names
 from snapcompact.compaction.prune import result_message
 from snapcompact.history.model import Message, Role, Text, ToolResult, wtf8
+
+if TYPE_CHECKING:
+    from snapcompact.compaction.counting import Estimator
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,8 +113,7 @@ def clear_results(
         age = now_ms - items[part.index].entry.time_ms
         if rules.min_age_ms and age < rules.min_age_ms:
             continue
-        small = estimator(result_message(replaced(part.result, rules.cleared_notice)))
-        saved = estimator(result_message(part.result)) - small
+        saved = _count(part.result.text, estimator) - _count(rules.cleared_notice, estimator)
         if saved > 0:
             edits.append(Edit(part.index, part.block, rules.cleared_notice, saved, "cleared"))
     return tuple(edits)
@@ -135,7 +137,9 @@ def _fences(lines: Sequence[str]) -> list[tuple[int, int]]:
     return found
 
 
-def _tagged_blocks(lines: Sequence[str], fences: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+def _tagged_blocks(
+    lines: Sequence[str], fences: Sequence[tuple[int, int]]
+) -> list[tuple[int, int]]:
     """(first line, last line) of each closed block in lower-case tags, outside fences."""
     inside = {number for first, last in fences for number in range(first, last + 1)}
     closing: dict[str, list[int]] = {}
@@ -156,7 +160,7 @@ def _tagged_blocks(lines: Sequence[str], fences: Sequence[tuple[int, int]]) -> l
 
 
 def _blocks_in(text: str) -> list[tuple[str, int, int]]:
-    """(kind, start, end) of fences and tagged blocks in `text`, in order; what is not closed is none.
+    """(kind, start, end) of closed fences and tagged blocks in `text`, in order.
 
     Linear in the text: a block is found by its lines.
     """

@@ -10,8 +10,10 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
+from typing import TYPE_CHECKING
 
-from snapcompact.history.model import Usage
+if TYPE_CHECKING:
+    from snapcompact.history.model import Usage
 
 
 @dataclass(frozen=True, slots=True)

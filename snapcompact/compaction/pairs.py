@@ -1,16 +1,64 @@
 """Tool calls and their results, which belong together: no cut may part them.
 
-Ids repeat in real sessions (a counter restarts each turn, two parallel calls share one), so a
-result belongs to the *nearest earlier* message that made a call of its id.
+Which result answers which call is history.pairing's rule; here it becomes borders a cut may use.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from snapcompact.compaction.entries import calls_of, results_of
-from snapcompact.history.model import Block, Content, Message, Role, Text, ToolResult, wtf8
+from snapcompact.history.model import (
+    Block,
+    Content,
+    Message,
+    Role,
+    Text,
+    ToolCall,
+    ToolResult,
+    wtf8,
+)
+from snapcompact.history.pairing import Pairing
+
+Place = tuple[int, int]
+"""Message and block index."""
+
+
+def _singles(message: Message) -> Iterator[tuple[int, Message]]:
+    """`message` in parts of at most one result, each with the index of its first block."""
+    if len(results_of(message)) <= 1:
+        yield 0, message
+        return
+    for place, block in enumerate(message.blocks):
+        yield place, replace(message, blocks=(block,))
+
+
+def answers(messages: Sequence[Message]) -> Mapping[Place, Place]:
+    """Place of each result that has a call, with the place of that call."""
+    pairing = Pairing()
+    origin: list[Place] = []
+    found: dict[Place, Place] = {}
+    for index, message in enumerate(messages):
+        for first, part in _singles(message):
+            origin.append((index, first))
+            answer = pairing.feed(part)
+            if answer is None or answer.message < 0:
+                continue
+            at, shift = origin[answer.message]
+            result = next(i for i, b in enumerate(part.blocks) if isinstance(b, ToolResult))
+            found[index, first + result] = (at, shift + answer.block)
+    return found
+
+
+def answered_calls(messages: Sequence[Message]) -> Mapping[Place, ToolCall]:
+    """The call of each result that has one, by the result's place."""
+    calls: dict[Place, ToolCall] = {}
+    for result, (index, place) in answers(messages).items():
+        block = messages[index].blocks[place]
+        if isinstance(block, ToolCall):
+            calls[result] = block
+    return calls
 
 
 def call_links(messages: Sequence[Message]) -> tuple[tuple[int, ...], ...]:
@@ -18,13 +66,10 @@ def call_links(messages: Sequence[Message]) -> tuple[tuple[int, ...], ...]:
 
     A result without a call before it has no link (an orphan).
     """
-    newest: dict[str, int] = {}
-    links: list[tuple[int, ...]] = []
-    for index, message in enumerate(messages):
-        found = {newest[r.call_id] for r in results_of(message) if r.call_id in newest}
-        links.append(tuple(sorted(found)))
-        newest.update((call.id, index) for call in calls_of(message))
-    return tuple(links)
+    found: list[set[int]] = [set() for _ in messages]
+    for (index, _), (call_index, _) in answers(messages).items():
+        found[index].add(call_index)
+    return tuple(tuple(sorted(links)) for links in found)
 
 
 def reach(messages: Sequence[Message]) -> tuple[int, ...]:
@@ -100,23 +145,30 @@ def repair(messages: Sequence[Message]) -> Repair:
     Orphan results become user text. A call with no result gets one that says so, unless its message
     is the last, where the result is still to come.
     """
-    links = call_links(messages)
-    answered = {(link, r.call_id) for i, m in enumerate(messages) for link in links[i]
-                for r in results_of(m)}
+    found = answers(messages)
+    answered = set(found.values())
     out: list[Message] = []
     orphans = unanswered = 0
     for index, message in enumerate(messages):
-        if results_of(message) and not links[index]:
-            blocks: list[Block] = []
-            for block in message.blocks:
-                blocks += _orphan_text(block) if isinstance(block, ToolResult) else (block,)
-                orphans += isinstance(block, ToolResult)
-            out.append(replace(message, role=Role.USER, blocks=tuple(blocks)))
-            continue
-        out.append(message)
-        if index < len(messages) - 1:
-            ids = dict.fromkeys(call.id for call in calls_of(message))
-            open_ids = [call_id for call_id in ids if (index, call_id) not in answered]
-            out += [_no_result(call_id) for call_id in open_ids]
-            unanswered += len(open_ids)
+        lost = [i for i, block in enumerate(message.blocks)
+                if isinstance(block, ToolResult) and (index, i) not in found]  # fmt: skip
+        orphans += len(lost)
+        out.append(_with_orphans(message, lost) if lost else message)
+        if index == len(messages) - 1:
+            break
+        open_calls = [block for i, block in enumerate(message.blocks)
+                      if isinstance(block, ToolCall) and (index, i) not in answered]  # fmt: skip
+        out += [_no_result(call.id) for call in open_calls]
+        unanswered += len(open_calls)
     return Repair(tuple(out), orphans, unanswered)
+
+
+def _with_orphans(message: Message, lost: Sequence[int]) -> Message:
+    blocks: list[Block] = []
+    for index, block in enumerate(message.blocks):
+        if index in lost and isinstance(block, ToolResult):
+            blocks += _orphan_text(block)
+        else:
+            blocks.append(block)
+    whole = any(isinstance(block, ToolResult) for block in blocks)
+    return replace(message, role=message.role if whole else Role.USER, blocks=tuple(blocks))

@@ -79,9 +79,7 @@ class Policy:
     @property
     def prepare(self) -> PrepareRules:
         """The rules a preparation takes."""
-        return PrepareRules(
-            self.cut, self.range, self.usage, self.files, self.trigger.keep_tokens
-        )
+        return PrepareRules(self.cut, self.range, self.usage, self.files, self.trigger.keep_tokens)
 
 
 def _value(kind: object, value: object, where: str) -> object:
@@ -100,8 +98,10 @@ def _value(kind: object, value: object, where: str) -> object:
         return build(kind, value, where)
     if kind is float and isinstance(value, int) and not isinstance(value, bool):
         return value
-    if isinstance(kind, type) and isinstance(value, kind) and (
-        kind is bool or not isinstance(value, bool)
+    if (
+        isinstance(kind, type)
+        and isinstance(value, kind)
+        and (kind is bool or not isinstance(value, bool))
     ):
         return value
     if kind is object:

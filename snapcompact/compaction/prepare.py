@@ -9,16 +9,37 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from snapcompact.compaction.context import Context, last_index
-from snapcompact.compaction.counting import Estimator
-from snapcompact.compaction.cut import Cut, CutRules, find_cut, forced_cut, prefix_cut, turns_cut
+from snapcompact.compaction.cut import (
+    Cut,
+    CutRules,
+    find_cut,
+    forced_cut,
+    slots_of,
+    snapped,
+    split_at,
+    turns_cut,
+)
 from snapcompact.compaction.entries import Entry, Item, Kind, is_summary
 from snapcompact.compaction.files import FileOps, FileRules, file_ops, merged
-from snapcompact.compaction.pairs import call_links, reach
+from snapcompact.compaction.pairs import whole_split
+from snapcompact.compaction.partition import Partition, by_span, divide, keep_prefix, pin
 from snapcompact.compaction.usage import UsageRules, estimate_context, last_usage
-from snapcompact.errors import UsageError
 from snapcompact.history.model import Message, Role
+
+if TYPE_CHECKING:
+    from snapcompact.compaction.counting import Estimator
+
+__all__ = [
+    "CutRequest",
+    "Partition",
+    "Preparation",
+    "PrepareRules",
+    "RangeRules",
+    "prepare",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +60,8 @@ class RangeRules:
     carry_limit: int = 2000
     """Tokens up to which that message is carried."""
     force_minimum: int = 1
+    auto_takes_all: bool = False
+    """Where the caller says whether a run is automatic, either way, all is summarised."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,35 +70,15 @@ class CutRequest:
 
     keep_tokens: int = 0
     keep_turns: int = 0
+    """Turns kept, whatever their size; below 0 keeps nothing."""
     force: bool = False
     """Where nothing must go, keep the last legal part only."""
+    auto: bool | None = None
     direction: str = "keep-recent"
     pins: tuple[str, ...] = ()
     """Entry ids kept word for word wherever they are."""
     span: tuple[str, str] = ("", "")
     """First and last entry id to summarise; all others are kept."""
-
-
-@dataclass(frozen=True, slots=True)
-class Partition:
-    """Items by what becomes of them, each in file order."""
-
-    recovered: tuple[Item, ...] = ()
-    history: tuple[Item, ...] = ()
-    prefix: tuple[Item, ...] = ()
-    """The begun part of a split turn."""
-    pinned: tuple[Item, ...] = ()
-    """Kept word for word though they lie in the summarised range."""
-    before: tuple[Item, ...] = ()
-    """Kept in front of the summary (keep-prefix, ranges)."""
-    kept: tuple[Item, ...] = ()
-    previous: Item | None = None
-    """The summary this one replaces."""
-
-    @property
-    def summarised(self) -> tuple[Item, ...]:
-        """All that the new summary must hold, oldest first."""
-        return (*self.recovered, *self.history, *self.prefix)
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,52 +117,28 @@ def _scope_entries(context: Context, rules: RangeRules) -> tuple[list[Entry], li
 
 
 def _find(
-    entries: Sequence[Entry], asked: CutRequest, budget: int, estimator: Estimator, cut: CutRules,
-    force_minimum: int,
-) -> Cut | None:  # fmt: skip
+    entries: Sequence[Entry],
+    asked: CutRequest,
+    budget: int,
+    estimator: Estimator,
+    rules: PrepareRules,
+) -> Cut | None:
+    """The cut as asked for, moved where it parts no pair."""
+    cut = rules.cut
     if asked.keep_turns:
-        return turns_cut(entries, asked.keep_turns, estimator, cut)
-    found = find_cut(entries, budget, estimator, cut)
+        found: Cut | None = turns_cut(entries, asked.keep_turns, estimator, cut)
+    else:
+        found = find_cut(entries, budget, estimator, cut)
     if found is None and asked.force:
-        return forced_cut(entries, estimator, cut, force_minimum)
-    return found
-
-
-def _items(entries: Sequence[Entry]) -> tuple[Item, ...]:
-    return tuple(
-        Item(entry, entry.message)
-        for entry in entries
-        if entry.message is not None and entry.kind is not Kind.COMPACTION
-    )
-
-
-def _with_pairs(items: Sequence[Item], wanted: set[int]) -> set[int]:
-    """`wanted` indexes and all that is paired with them."""
-    links = call_links([item.message for item in items])
-    while True:
-        more = {link for i in wanted for link in links[i]}
-        more |= {i for i, link in enumerate(links) if wanted.intersection(link)}
-        if more <= wanted:
-            return wanted
-        wanted = wanted | more
-
-
-def _pin(partition: Partition, ids: set[str]) -> Partition:
-    """`partition`, the items named in `ids` (and their pairs) pinned instead of summarised."""
-    items = [*partition.summarised]
-    chosen = _with_pairs(items, {i for i, item in enumerate(items) if item.id in ids})
-    pinned = {id(items[index]) for index in chosen}
-
-    def rest(part: Sequence[Item]) -> tuple[Item, ...]:
-        return tuple(item for item in part if id(item) not in pinned)
-
-    return replace(
-        partition,
-        recovered=rest(partition.recovered),
-        history=rest(partition.history),
-        prefix=rest(partition.prefix),
-        pinned=tuple(items[index] for index in sorted(chosen)),
-    )
+        found = forced_cut(entries, estimator, cut, rules.scope.force_minimum)
+    if found is None:
+        return None
+    messages = [entry.message or Message(Role.NOTE, ()) for entry in entries]
+    index = snapped(messages, found.index, cut.snap_share) if cut.snap_share else found.index
+    index = whole_split(messages, index)
+    if index == found.index:
+        return found
+    return split_at(slots_of(entries, estimator, cut), index, cut)
 
 
 def _request_to_carry(partition: Partition, rules: RangeRules, estimator: Estimator) -> set[str]:
@@ -167,66 +146,6 @@ def _request_to_carry(partition: Partition, rules: RangeRules, estimator: Estima
     if not rules.carry_request or not first or first[0].message.role is not Role.USER:
         return set()
     return {first[0].id} if estimator(first[0].message) <= rules.carry_limit else set()
-
-
-def _divide(
-    entries: Sequence[Entry], early: Sequence[Item], found: Cut | None
-) -> tuple[Partition, str]:
-    at = len(entries) if found is None else found.index
-    split = found is not None and found.is_split
-    turn = found.turn_start if found is not None and split else at
-    summaries = [item for item in early if is_summary(item.message)]
-    partition = Partition(
-        recovered=tuple(item for item in early if not is_summary(item.message)),
-        history=_items(entries[: min(turn, at)]),
-        prefix=_items(entries[turn:at]) if split else (),
-        kept=_items(entries[at:]),
-        previous=summaries[-1] if summaries else None,
-    )
-    return partition, entries[at].id if at < len(entries) else ""
-
-
-def _safe_borders(entries: Sequence[Entry]) -> list[int]:
-    """Indexes, both ends included, where a border parts no pair."""
-    needs = reach([entry.message or Message(Role.NOTE, ()) for entry in entries])
-    return [index for index, need in enumerate(needs) if need >= index]
-
-
-def _by_span(entries: Sequence[Entry], early: Sequence[Item], span: tuple[str, str]) -> Partition:
-    """The partition that summarises `span` alone; pairs that straddle its ends stay whole.
-
-    Raises UsageError where an id is not there or the ends are the wrong way round.
-    """
-    places = {entry.id: index for index, entry in enumerate(entries)}
-    for end in span:
-        if end not in places:
-            raise UsageError(f"no entry {end!r} in the context of {len(entries)} entries")
-    first, last = places[span[0]], places[span[1]]
-    if first > last:
-        raise UsageError(f"range ends before it begins: {span[0]!r} comes after {span[1]!r}")
-    safe = _safe_borders(entries)
-    first = min(border for border in safe if border >= first)
-    after = max(border for border in safe if border <= last + 1)
-    summaries = [item for item in early if is_summary(item.message)]
-    return Partition(
-        before=(*(i for i in early if not is_summary(i.message)), *_items(entries[:first])),
-        history=_items(entries[first:after]) if first < after else (),
-        kept=_items(entries[max(first, after) :]),
-        previous=summaries[-1] if summaries else None,
-    )
-
-
-def _keep_prefix(
-    entries: Sequence[Entry], early: Sequence[Item], budget: int, estimator: Estimator
-) -> Partition:
-    wanted = prefix_cut(entries, budget, estimator) or 0
-    at = max(border for border in _safe_borders(entries) if border <= wanted)
-    summaries = [item for item in early if is_summary(item.message)]
-    return Partition(
-        before=(*(item for item in early if not is_summary(item.message)), *_items(entries[:at])),
-        history=_items(entries[at:]) if at else (),
-        previous=summaries[-1] if summaries else None,
-    )
 
 
 def _tokens_before(
@@ -242,9 +161,7 @@ def _tokens_before(
     return estimate_context(shown, estimator, rules.usage).tokens
 
 
-def _budget(
-    context: Context, asked: CutRequest, estimator: Estimator, rules: PrepareRules
-) -> int:
+def _budget(context: Context, asked: CutRequest, estimator: Estimator, rules: PrepareRules) -> int:
     keep = asked.keep_tokens or rules.keep_tokens
     if not rules.scope.adapt_keep:
         return keep
@@ -265,19 +182,24 @@ def prepare(
     if not context.path or context.path[-1].kind is Kind.COMPACTION:
         return None
     entries, early = _scope_entries(context, rules.scope)
+    if rules.scope.auto_takes_all and asked.auto is not None:
+        asked = replace(asked, keep_turns=-1)
     found: Cut | None = None
     budget = _budget(context, asked, estimator, rules)
     if asked.span != ("", ""):
-        partition, first_kept = _by_span(entries, early, asked.span), ""
+        partition, first_kept = by_span(entries, early, asked.span), ""
     elif asked.direction == "keep-prefix":
-        partition, first_kept = _keep_prefix(entries, early, budget, estimator), ""
+        partition, first_kept = (
+            keep_prefix(entries, early, budget, estimator, rules.cut.snap_share),
+            "",
+        )
     else:
-        found = _find(entries, asked, budget, estimator, rules.cut, rules.scope.force_minimum)
+        found = _find(entries, asked, budget, estimator, rules)
         if found is None:
             return None
-        partition, first_kept = _divide(entries, early, found)
+        partition, first_kept = divide(entries, early, found)
     ids = set(asked.pins) | _request_to_carry(partition, rules.scope, estimator)
-    partition = _pin(partition, ids) if ids else partition
+    partition = pin(partition, ids)
     if not partition.summarised and not rules.scope.allow_empty:
         return None
     seen = [*partition.summarised, *partition.pinned]

@@ -6,12 +6,15 @@ import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from snapcompact.compaction.counting import Estimator
 from snapcompact.compaction.edits import Edit, Part, apply_edits, replaced, result_parts
 from snapcompact.compaction.entries import Item, tool_names
 from snapcompact.compaction.prune import result_message
 from snapcompact.history.model import Message, Role, Text, ToolResult, wtf8
+
+if TYPE_CHECKING:
+    from snapcompact.compaction.counting import Estimator
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,13 +136,14 @@ def prune_levels(
     if before <= target:
         return Levelled(0, before, before, ())
     prunable = _prunable(items, estimator, rules)
-    level, after, edits = 0, before, tuple[Edit, ...]()
+    reached = Levelled(0, before, before, ())
     for level, share in enumerate(rules.levels, 1):
         edits = tuple(
             _level_edit(part, items, estimator, rules.level_notice)
             for part in _middle(prunable, share)
         )
         after = sum(estimator(item.message) for item in apply_edits(items, edits))
+        reached = Levelled(level, before, after, edits)
         if after <= target:
             break
-    return Levelled(level, before, after, edits)
+    return reached

@@ -8,12 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from snapcompact.compaction.counting import Estimator
 from snapcompact.compaction.edits import Edit, Part, replaced, result_parts
-from snapcompact.compaction.entries import Item, calls_of, tool_names
+from snapcompact.compaction.entries import Item, tool_names
 from snapcompact.compaction.files import FileRules, call_path, split_selector
+from snapcompact.compaction.pairs import answered_calls
 from snapcompact.history.model import Message, Role, ToolCall, ToolResult
+
+if TYPE_CHECKING:
+    from snapcompact.compaction.counting import Estimator
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +46,8 @@ class PruneRules:
     guard_age: bool = False
     """The cache guard holds for old output as well."""
     idle_flush_ms: int = 1_800_000
+    agent_idle_flush_ms: int = 5_400_000
+    """The same inside a running agent, where a prompt cache is kept longer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,16 +74,12 @@ def result_message(result: ToolResult) -> Message:
 def prune_input(items: Sequence[Item], estimator: Estimator, now_ms: int = 0) -> PruneInput:
     """The tables pruning works on; ``now_ms`` 0 means that nothing is idle."""
     parts = result_parts(items)
-    newest: dict[str, ToolCall] = {}
-    calls: dict[int, ToolCall] = {}
-    place = 0
-    for index, item in enumerate(items):
-        while place < len(parts) and parts[place].index == index:
-            found = newest.get(parts[place].result.call_id)
-            if found:
-                calls[place] = found
-            place += 1
-        newest.update((call.id, call) for call in calls_of(item.message))
+    by_place = answered_calls([item.message for item in items])
+    calls = {
+        place: by_place[part.index, part.block]
+        for place, part in enumerate(parts)
+        if (part.index, part.block) in by_place
+    }
     counts = [estimator(item.message) for item in items]
     suffix = [0] * len(items)
     for index in range(len(items) - 2, -1, -1):
@@ -113,9 +115,7 @@ def _protected(seen: PruneInput, place: int, rules: PruneRules, plans: Sequence[
     )
 
 
-def _edit(
-    seen: PruneInput, place: int, notice: str, why: str, estimator: Estimator
-) -> Edit | None:
+def _edit(seen: PruneInput, place: int, notice: str, why: str, estimator: Estimator) -> Edit | None:
     part = seen.parts[place]
     after = estimator(result_message(replaced(part.result, notice)))
     saved = seen.tokens[place] - after
@@ -194,5 +194,3 @@ def prune_old(
         edits += [edit] if edit else []
     enough = sum(edit.saved for edit in edits) >= rules.min_savings
     return tuple(reversed(edits)) if enough else ()
-
-

@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import TYPE_CHECKING
 
 from snapcompact.compaction.entries import Item
 from snapcompact.compaction.overflow import OverflowRules, is_overflow
 from snapcompact.compaction.trigger import TriggerRules, should_compact
-from snapcompact.history.model import Usage
+
+if TYPE_CHECKING:
+    from snapcompact.history.model import Usage
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,15 +98,13 @@ def after_answer(
 ) -> Decision:
     """What the newest answer calls for.
 
-    Usage from before the newest compaction counts nothing. A cut-off answer is only looked at before
-    the next prompt.
+    Usage from before the newest compaction counts nothing. A cut-off answer is only looked at
+    before the next prompt.
     """
     last = situation.last
     if (last.stop == "aborted" and not situation.before_prompt) or _is_stale(last.at_ms, situation):
         return _NOTHING
-    over = is_overflow(
-        last.stop, last.error, last.usage, situation.window, overflow, last.status
-    )
+    over = is_overflow(last.stop, last.error, last.usage, situation.window, overflow, last.status)
     recovers = rules.enabled and (trigger.enabled or not rules.follows_auto)
     if over and recovers and (last.same_model or not rules.same_model):
         return _on_overflow(situation)
@@ -129,9 +130,7 @@ class Turn(StrEnum):
     STILL_OVER = "still over"
 
 
-def overflow_turn(
-    first: str, compacted: str, second: str, messages: int, minimum: int = 2
-) -> Turn:
+def overflow_turn(first: str, compacted: str, second: str, messages: int, minimum: int = 2) -> Turn:
     """How a turn ends: one compaction, one replay, then the error stands.
 
     `first` and `second` are ``ok`` or ``overflow``; `compacted` is ``ok`` or an error.

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from typing import TYPE_CHECKING
 
 from snapcompact.compaction.entries import Files, Item
 from snapcompact.compaction.files import FileRules, file_lists, files_text
-from snapcompact.compaction.prepare import Preparation
 from snapcompact.compaction.prompt import PromptParts, PromptRules, build_prompt
 from snapcompact.compaction.serialise import SerialRules, serialise
-from snapcompact.history.model import Message
+
+if TYPE_CHECKING:
+    from snapcompact.compaction.prepare import Preparation
+    from snapcompact.history.model import Message
 
 NO_HISTORY = "No prior history."
 
@@ -137,7 +140,7 @@ class Summary:
 
     text: str
     short: str = ""
-    files: Files = Files()
+    files: Files = field(default_factory=Files)
 
 
 def join_answers(

@@ -10,8 +10,8 @@ import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from snapcompact.compaction.entries import BASH, BRANCH_SUMMARY, SUMMARY, blobs_of
-from snapcompact.compaction.pairs import call_links
+from snapcompact.compaction.entries import BASH, BRANCH_SUMMARY, SUMMARY
+from snapcompact.compaction.pairs import answers
 from snapcompact.history.model import (
     Blob,
     Message,
@@ -27,7 +27,7 @@ from snapcompact.history.model import (
 
 @dataclass(frozen=True, slots=True)
 class SerialRules:
-    """Labels and limits. ``style``: ``labels`` (``[User]: …``) or ``merged`` (results under calls)."""
+    """Labels and limits. ``style``: ``labels`` (``[User]: …``), ``merged`` (results by call)."""
 
     style: str = "labels"
     result_limit: int = 2000
@@ -79,11 +79,10 @@ def call_text(call: ToolCall, rules: SerialRules) -> str:
     except ValueError:
         args = None
     if not isinstance(args, dict):
-        return f"{call.name}({cut_middle(shown(call.args), rules.call_limit, 0.6, rules.marker)})"
-    parts = [
-        f"{key}={cut_middle(_argument(value), rules.argument_limit, rules.head_share, rules.marker)}"
-        for key, value in args.items()
-    ]
+        words = cut_middle(shown(call.args), rules.call_limit, rules.head_share, rules.marker)
+        return f"{call.name}({words})"
+    limit, share, marker = rules.argument_limit, rules.head_share, rules.marker
+    parts = [f"{k}={cut_middle(_argument(v), limit, share, marker)}" for k, v in args.items()]
     text = f"{call.name}({', '.join(parts)})"
     return cut_middle(text, rules.call_limit, rules.head_share, rules.marker)
 
@@ -116,7 +115,7 @@ def _result_text(result: ToolResult, rules: SerialRules) -> str:
 
 
 def _words(message: Message, rules: SerialRules) -> str:
-    if message.label == BASH:
+    if message.label == BASH and any(isinstance(block, Text) for block in message.blocks):
         return bash_text(message)
     own = [block for block in message.blocks if isinstance(block, Blob)]
     others = [shown(block.data) for block in message.blocks if isinstance(block, Other)]
@@ -126,7 +125,8 @@ def _words(message: Message, rules: SerialRules) -> str:
 
 def _user(message: Message, rules: SerialRules) -> list[tuple[str, str]]:
     label = {SUMMARY: "Summary", BRANCH_SUMMARY: "Branch summary"}.get(message.label, "User")
-    return [(label, _words(message, rules))]
+    ran = [call_text(block, rules) for block in message.blocks if isinstance(block, ToolCall)]
+    return [(label, _words(message, rules)), ("User ran", "; ".join(ran))]
 
 
 def _assistant(message: Message, rules: SerialRules) -> list[tuple[str, str]]:
@@ -172,23 +172,21 @@ def serialise(messages: Sequence[Message], rules: SerialRules) -> str:
 
 
 def _merged(messages: Sequence[Message], rules: SerialRules) -> str:
-    links = call_links(messages)
-    answers: dict[tuple[int, str], str] = {}
-    for index, message in enumerate(messages):
-        for link in links[index]:
-            for block in message.blocks:
-                if isinstance(block, ToolResult):
-                    answers[link, block.call_id] = _result_text(block, rules)
+    pairs = answers(messages)
+    texts: dict[tuple[int, int], list[str]] = {}
+    for (index, place), call in pairs.items():
+        block = messages[index].blocks[place]
+        if isinstance(block, ToolResult):
+            texts.setdefault(call, []).append(_result_text(block, rules))
     parts: list[str] = []
     for index, message in enumerate(messages):
-        if message.role is Role.TOOL:
-            if not links[index]:
-                parts += [_out("", _result_text(b, rules)) for b in message.blocks
-                          if isinstance(b, ToolResult)]  # fmt: skip
-            continue
         parts += _merged_speech(message, rules)
-        parts += [_out(call_text(b, rules) + "\n", answers.get((index, b.id), ""))
-                  for b in message.blocks if isinstance(b, ToolCall)]  # fmt: skip
+        for place, block in enumerate(message.blocks):
+            if isinstance(block, ToolCall):
+                said = "\n".join(texts.get((index, place), []))
+                parts.append(_out(call_text(block, rules) + "\n", said))
+            elif isinstance(block, ToolResult) and (index, place) not in pairs:
+                parts.append(_out("", _result_text(block, rules)))
     return "\n\n".join(parts)
 
 
@@ -202,8 +200,3 @@ def _merged_speech(message: Message, rules: SerialRules) -> list[str]:
                                          _words(message, rules)) if part)  # fmt: skip
     head = "Assistant" if message.role is Role.ASSISTANT else "User"
     return [f"# {head} ¶\n{body}"] if body else []
-
-
-def has_media(message: Message) -> bool:
-    """True where `message` holds an image or a file."""
-    return bool(blobs_of(message))

@@ -1,7 +1,7 @@
-"""The kept tail made smaller where no cut helps: head and tail of its largest parts, with a pointer.
+"""The kept tail made smaller where no cut helps: its largest parts cut, with a pointer.
 
-What is cut out stays in the archive (or the session); the pointer says where. Only then is a session
-that ends in one huge tool result, or one huge paste, of any use again.
+What is cut out stays in the archive (or the session); the pointer says where. Only then is a
+session that ends in one huge tool result, or one huge paste, of any use again.
 """
 
 from __future__ import annotations
@@ -9,11 +9,14 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
-from snapcompact.compaction.counting import Estimator
 from snapcompact.compaction.edits import Edit, apply_edits
-from snapcompact.compaction.entries import Item
 from snapcompact.history.model import Message, Role, Text, ToolResult, wtf8
+
+if TYPE_CHECKING:
+    from snapcompact.compaction.counting import Estimator
+    from snapcompact.compaction.entries import Item
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +29,7 @@ class ShrinkRules:
     head_share: float = 0.6
     notice: str = "\n[… {count} characters cut; whole in {pointer} …]\n"
     window_share: float = 0.9
-    """The ceiling of a context: this share of the window, or window less reserve if that is more."""
+    """The ceiling of a context: this share of the window, or window less reserve if more."""
     chars_per_token: int = 6
     """Characters that free one token of a tool result."""
     ceiling_notice: str = "\n... [truncated {count} chars for context budget]"

@@ -5,8 +5,10 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from snapcompact.compaction.entries import Item
+if TYPE_CHECKING:
+    from snapcompact.compaction.entries import Item
 
 
 def base_hash(items: Sequence[Item]) -> str:
@@ -62,7 +64,7 @@ def blocking_events(
     reason: str, *, prune: str, compacted: bool = True, fits_after_prune: bool = False,
     fits_after: bool = False,
 ) -> tuple[BlockingEvent, ...]:  # fmt: skip
-    """Events of a blocking run, in order. `prune` is ``done``, ``insufficient`` or ``no-config``."""
+    """Events of a blocking run in order. `prune`: ``done``, ``insufficient``, ``no-config``."""
     events: list[BlockingEvent] = [
         (reason, "starting", True), (reason, "pruning", True), ("prune-start",),
     ]  # fmt: skip

@@ -15,7 +15,7 @@ DEFAULT_RATIO = 0.5
 
 @dataclass(frozen=True, slots=True)
 class TriggerRules:
-    """Thresholds. ``reserve_tokens`` None means unset, which is not the same as the default given."""
+    """Thresholds. ``reserve_tokens`` None means unset, which is not the default given."""
 
     enabled: bool = True
     compare: str = ">"
@@ -50,9 +50,11 @@ class TriggerRules:
     lead_min: int = 8192
     lead_max: int = 32000
     keep_tokens: int = 20000
-    """The kept tail's budget where ``keep_share`` is 0 or the window is unknown."""
-    keep_share: float = 0
+    """The kept tail's budget, where no share of a known window says otherwise."""
+    keep_share: float = 0.25
     """The kept tail's share of window less reserve, rounded down."""
+    keep_capped: bool = True
+    """``keep_tokens`` is the most that the share gives."""
     keep_min: int = 2000
 
 
@@ -78,7 +80,7 @@ def _effective_reserve(rules: TriggerRules, window: int, max_output: int) -> tup
 
 
 def resolve_reserve(rules: TriggerRules, window: int, max_output: int = 0) -> tuple[int, int]:
-    """(reserve as meant, reserve as used): an impossible one falls back to the share, at least 1."""
+    """(reserve as meant, as used): an impossible one falls back to the share, at least 1."""
     effective, explicit = _effective_reserve(rules, window, max_output)
     if rules.impossible != "share":
         return effective, effective
@@ -135,7 +137,8 @@ def keep_budget(rules: TriggerRules, window: int, max_output: int = 0) -> int:
     if not rules.keep_share or window <= 0:
         return rules.keep_tokens
     reserve = resolve_reserve(rules, window, max_output)[1]
-    return max(rules.keep_min, math.floor((window - reserve) * rules.keep_share))
+    share = max(rules.keep_min, math.floor((window - reserve) * rules.keep_share))
+    return min(share, rules.keep_tokens) if rules.keep_capped else share
 
 
 class Pressure(StrEnum):
@@ -210,14 +213,18 @@ def speculative_at(
     return max(0, limit - 2 * reserve)
 
 
+def speculative_mark(rules: TriggerRules, threshold: int) -> int:
+    """Tokens at which a background summary starts, as a share of the blocking threshold."""
+    start = rules.speculative_start_ratio
+    return math.floor(threshold * (start if 0 < start < 1 else rules.speculative_share))
+
+
 def speculation_lead(rules: TriggerRules, threshold: int) -> int:
     """How far below the threshold a background summary may start."""
     return math.floor(min(max(threshold * rules.lead_share, rules.lead_min), rules.lead_max))
 
 
-def recommended_output(
-    window: int, input_tokens: int, reserve: int, *, unknown: int = 8192
-) -> int:
+def recommended_output(window: int, input_tokens: int, reserve: int, *, unknown: int = 8192) -> int:
     """Tokens to ask for at most: 85 % of what is left, less a reserve of at most 15 %."""
     if window <= 0:
         return unknown

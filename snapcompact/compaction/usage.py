@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from snapcompact.compaction.counting import Estimator
 from snapcompact.compaction.entries import Entry, Item, Kind
 from snapcompact.history.model import Role, Usage
+
+if TYPE_CHECKING:
+    from snapcompact.compaction.counting import Estimator
 
 
 @dataclass(frozen=True, slots=True)

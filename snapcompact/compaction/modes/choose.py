@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from enum import StrEnum
 
 from snapcompact.compaction.modes.command import MODES
 from snapcompact.errors import FocusRefusedError, UsageError
@@ -64,11 +65,35 @@ class ModeInputs:
     forecast: PageForecast | None = None
 
 
+class Code(StrEnum):
+    """Why a mode cannot run, for programs."""
+
+    FOCUS = "focus"
+    TEXT_ONLY = "text-only"
+    BYTE_LIMIT = "byte-limit"
+    UNRENDERABLE = "unrenderable"
+    TOO_MANY_PAGES = "too-many-pages"
+    TOO_MANY_BYTES = "too-many-bytes"
+    NO_SAVING = "no-saving"
+    OFFLINE = "offline"
+    NO_ENDPOINT = "no-endpoint"
+    NO_ROOM = "no-room"
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """Why a mode cannot run, for programs and for people."""
+
+    code: Code
+    reason: str
+
+
 @dataclass(frozen=True, slots=True)
 class Skip:
     """A mode passed over."""
 
     mode: str
+    code: Code
     reason: str
     quiet: bool = False
     """Not worth a warning: the user never asked for it."""
@@ -89,51 +114,66 @@ class ModeDecision:
         return tuple(f"{s.mode}: {s.reason}; using {self.mode} instead" for s in said)
 
 
-def _page_blocker(forecast: PageForecast, rules: ModeRules) -> str:
-    if forecast.unrenderable > rules.unrenderable_limit:
-        return (
-            f"{forecast.unrenderable:.1%} of the characters have no glyph and would be escapes "
-            f"(limit {rules.unrenderable_limit:.0%})"
-        )
+def _page_block(forecast: PageForecast, rules: ModeRules) -> Block | None:
     most = min(rules.max_pages, forecast.image_cap or rules.max_pages)
-    if forecast.pages > most:
-        return f"{forecast.pages} pages are more than the {most} images a request may hold"
-    if forecast.bytes > rules.max_page_bytes:
-        return f"{forecast.bytes} bytes of pages are more than {rules.max_page_bytes}"
-    if forecast.text_tokens and forecast.tokens >= forecast.text_tokens:
-        return f"pages cost {forecast.tokens} tokens, the text only {forecast.text_tokens}"
-    return ""
+    checks = (
+        (
+            forecast.unrenderable > rules.unrenderable_limit,
+            Code.UNRENDERABLE,
+            f"{forecast.unrenderable:.1%} of the characters have no glyph and would be escapes "
+            f"(limit {rules.unrenderable_limit:.0%})",
+        ),
+        (
+            forecast.pages > most,
+            Code.TOO_MANY_PAGES,
+            f"{forecast.pages} pages are more than the {most} images a request may hold",
+        ),
+        (
+            forecast.bytes > rules.max_page_bytes,
+            Code.TOO_MANY_BYTES,
+            f"{forecast.bytes} bytes of pages are more than {rules.max_page_bytes}",
+        ),
+        (
+            0 < forecast.text_tokens <= forecast.tokens,
+            Code.NO_SAVING,
+            f"pages cost {forecast.tokens} tokens, the text only {forecast.text_tokens}",
+        ),
+    )
+    return next((Block(code, reason) for bad, code, reason in checks if bad), None)
 
 
-def _snapcompact(inputs: ModeInputs, rules: ModeRules) -> str:
+def _snapcompact(inputs: ModeInputs, rules: ModeRules) -> Block | None:
     if inputs.focus or inputs.guidance:
-        return "it calls no model, so it cannot follow a focus"
+        return Block(Code.FOCUS, "it calls no model, so it cannot follow a focus")
     if not inputs.reads_images:
-        return f"it needs a model that reads images, and {inputs.model} reads text only"
+        reason = f"it needs a model that reads images, and {inputs.model} reads text only"
+        return Block(Code.TEXT_ONLY, reason)
     if inputs.byte_limited:
-        return "the request was refused for its size in bytes, which pages would add to"
-    return _page_blocker(inputs.forecast, rules) if inputs.forecast else ""
+        reason = "the request was refused for its size in bytes, which pages would add to"
+        return Block(Code.BYTE_LIMIT, reason)
+    return _page_block(inputs.forecast, rules) if inputs.forecast else None
 
 
-def _remote(inputs: ModeInputs, rules: ModeRules) -> str:
+def _remote(inputs: ModeInputs, rules: ModeRules) -> Block | None:
     if rules.offline:
-        return "--offline forbids it"
+        return Block(Code.OFFLINE, "--offline forbids it")
     if not inputs.remote_endpoint and not inputs.native_remote:
-        return f"no endpoint is configured and {inputs.model} has no compaction of its own"
-    return ""
+        reason = f"no endpoint is configured and {inputs.model} has no compaction of its own"
+        return Block(Code.NO_ENDPOINT, reason)
+    return None
 
 
-def _handoff(inputs: ModeInputs, rules: ModeRules) -> str:
+def _handoff(inputs: ModeInputs, rules: ModeRules) -> Block | None:
     if inputs.reason in ("overflow", "mid-turn"):
-        return f"it needs room for an answer, which {inputs.reason} leaves none of"
-    return ""
+        return Block(Code.NO_ROOM, f"it needs room for an answer, which {inputs.reason} leaves not")
+    return None
 
 
-def _always(inputs: ModeInputs, rules: ModeRules) -> str:
-    return ""
+def _always(inputs: ModeInputs, rules: ModeRules) -> Block | None:
+    return None
 
 
-_BLOCKERS: Mapping[str, Callable[[ModeInputs, ModeRules], str]] = {
+_BLOCKERS: Mapping[str, Callable[[ModeInputs, ModeRules], Block | None]] = {
     "handoff": _handoff,
     "remote": _remote,
     "shake": _always,
@@ -143,8 +183,8 @@ _BLOCKERS: Mapping[str, Callable[[ModeInputs, ModeRules], str]] = {
 }
 
 
-def blocker(mode: str, inputs: ModeInputs, rules: ModeRules) -> str:
-    """Why `mode` cannot run, "" where it can."""
+def blocker(mode: str, inputs: ModeInputs, rules: ModeRules) -> Block | None:
+    """Why `mode` cannot run, None where it can."""
     return _BLOCKERS[mode](inputs, rules)
 
 
@@ -178,11 +218,10 @@ def choose_mode(inputs: ModeInputs, rules: ModeRules) -> ModeDecision | None:
         )
     skipped: list[Skip] = []
     for mode in _order(inputs, rules):
-        reason = blocker(mode, inputs, rules)
-        if not reason:
+        block = blocker(mode, inputs, rules)
+        if block is None:
             return ModeDecision(mode, tuple(skipped), mode == "soft" and not inputs.has_model)
         if rules.strict and mode == asked:
-            raise UsageError(f"{mode} cannot run: {reason}")
-        by_focus = mode == "snapcompact" and bool(inputs.focus or inputs.guidance)
-        skipped.append(Skip(mode, reason, quiet=by_focus))
+            raise UsageError(f"{mode} cannot run: {block.reason}")
+        skipped.append(Skip(mode, block.code, block.reason, quiet=block.code is Code.FOCUS))
     return None

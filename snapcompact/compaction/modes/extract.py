@@ -1,7 +1,7 @@
 """A summary without a model: the sections filled from the records themselves.
 
-Nothing is paraphrased: goals and constraints are the user's own sentences, files and errors come from
-tool calls and their results. It says at its head what it is.
+Nothing is paraphrased: goals and constraints are the user's own sentences, files and errors come
+from tool calls and their results. It says at its head what it is.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from snapcompact.compaction.entries import calls_of, is_summary, results_of
 from snapcompact.compaction.files import FileRules, call_args, file_lists, file_ops
-from snapcompact.compaction.pairs import call_links
+from snapcompact.compaction.pairs import answered_calls
 from snapcompact.compaction.serialise import SerialRules, call_text, cut_middle
 from snapcompact.history.model import Message, Role, ToolCall, ToolResult
 
@@ -47,7 +47,8 @@ _DECISION = re.compile(
     re.IGNORECASE,
 )
 _ERROR = re.compile(
-    r"\b(error|exception|traceback|failed|failure|fatal|panic|not found|denied|exit code [1-9]\d*)\b",
+    r"\b(error|exception|traceback|failed|failure|fatal|panic|not found|denied|"
+    r"exit code [1-9]\d*)\b",
     re.IGNORECASE,
 )
 _SENTENCE = re.compile(r"(?<=[.!?])\s+|\n+")
@@ -108,23 +109,24 @@ def _error_line(text: str) -> str:
 
 
 def _errors(messages: Sequence[Message], rules: ExtractRules) -> list[str]:
-    """Errors in order, each with how its subject ended: by a later try that worked, or not at all."""
-    links = call_links(messages)
+    """Errors in order, each with how its subject ended: a later try worked, or none did."""
+    calls = answered_calls(messages)
     ended: dict[str, bool] = {}
-    found: list[tuple[str, str, int]] = []
+    found: list[tuple[str, str]] = []
     for index, message in enumerate(messages):
-        for result in results_of(message):
-            call = next((c for link in links[index] for c in calls_of(messages[link])
-                         if c.id == result.call_id), None)  # fmt: skip
+        for place, result in enumerate(message.blocks):
+            if not isinstance(result, ToolResult):
+                continue
+            call = calls.get((index, place))
             subject = _subject(call) if call else "a tool"
             failed = _is_error(result)
             if failed:
-                found.append((subject, _error_line(result.text), index))
+                found.append((subject, _error_line(result.text)))
             ended[subject] = not failed
     return [
         f"{subject}: {_cut(line, rules.error_chars)} "
         + ("— a later try worked" if ended[subject] else "— open")
-        for subject, line, _ in found[-rules.errors :]
+        for subject, line in found[-rules.errors :]
     ]
 
 
@@ -144,7 +146,7 @@ def _todo_items(call: ToolCall) -> list[str]:
 
 
 def open_todos(messages: Sequence[Message]) -> list[str]:
-    """What was still to do: the newest todo list a tool was given, else the newest unticked boxes."""
+    """What was still to do: the newest todo list given to a tool, else the newest open boxes."""
     for message in reversed(messages):
         for call in reversed(calls_of(message)):
             if call.name.lower() in _TODO_TOOLS:

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from snapcompact.errors import InputError
-from snapcompact.files import read_bounded
+from snapcompact.files import config_dir, read_bounded
 from snapcompact.providers.price import RULES
 from snapcompact.providers.rows import Model, Price, Range, Router, read_row
 
@@ -26,6 +26,7 @@ T = TypeVar("T")
 UNKNOWN = "unknown"
 """Name of the row for ids that match nothing."""
 
+USER_FILE = "models.toml"
 USER_FILE_BYTES = 1 << 20
 """Most bytes a user's models.toml may have; the shipped one has under 17,000."""
 
@@ -83,6 +84,11 @@ def load_catalog(user_file: Path | None = None) -> Catalog:
     except UnicodeDecodeError as error:
         raise InputError(f"{user_file}: not UTF-8 at byte {error.start}") from error
     return _catalog(_merged(shipped, _tables(text, str(user_file))))
+
+
+def user_catalog() -> Catalog:
+    """The shipped rows with this user's ``models.toml`` of the settings folder."""
+    return load_catalog(config_dir() / USER_FILE)
 
 
 def match(catalog: Catalog, model_id: str) -> Match:

@@ -1,0 +1,106 @@
+"""The estimate of a session: where its tokens are, and what its pages cost each model.
+
+One pass over the messages; nothing is held but the counters, and nothing is drawn but a few sample
+pages for the size of the files.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from snapcompact.fonts.atlas import load_atlas
+from snapcompact.fonts.load import font_names
+from snapcompact.pages.count import PageCounter
+from snapcompact.pages.shape import parse_shape
+from snapcompact.payload.census import Census, CensusTaker
+from snapcompact.payload.guide import guide
+from snapcompact.payload.worth import Worth, judge
+from snapcompact.tokens.estimate import TokenCounter, estimate_tokens, tokens_of_parts
+from snapcompact.transcript.write import write_transcript
+
+if TYPE_CHECKING:
+    from snapcompact.history.model import Message
+    from snapcompact.providers.catalog import Match
+
+_CONTINUATION = bytes(range(0x80, 0xC0))
+
+
+@dataclass(frozen=True, slots=True)
+class ModelEstimate:
+    """What the transcript costs one model, as text and as pages of each shape."""
+
+    match: Match
+    text_tokens: int
+    shapes: tuple[Worth, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """The result. The census counts for the first model; the transcript is what pages show."""
+
+    census: Census
+    transcript_bytes: int
+    characters: int
+    models: tuple[ModelEstimate, ...]
+
+
+def estimate(
+    messages: Iterable[Message], models: Sequence[Match], shapes: Sequence[str] = ()
+) -> Estimate:
+    """The estimate of `messages` for each of `models`, one or more.
+
+    `shapes` name shapes to judge instead of each model's own. Page counts equal those of a real
+    run. Raises UnknownNameError for a shape or font that is none.
+    """
+    first = models[0].model
+    taker = CensusTaker(lambda d, c: list(tokens_of_parts(d, c, first.tokenizer)), first)
+    wanted = {match.id: shapes or _own_shapes(match) for match in models}
+    counters = {family: TokenCounter(family) for family in {m.model.tokenizer for m in models}}
+    pagers = {
+        name: PageCounter(shape, load_atlas(shape.font))
+        for name in dict.fromkeys(name for names in wanted.values() for name in names)
+        for shape in (parse_shape(name),)
+    }
+    size = chars = 0
+    for piece in write_transcript(_seen_by(taker, messages)):
+        size += len(piece)
+        chars += len(piece.translate(None, _CONTINUATION))
+        for counter in counters.values():
+            counter.feed(piece)
+        for pager in pagers.values():
+            pager.feed(piece)
+    pages = {name: pager.result() for name, pager in pagers.items()}
+    tokens = {family: round(counter.total) for family, counter in counters.items()}
+    estimates = []
+    for match in models:
+        text = tokens[match.model.tokenizer]
+        judged = tuple(
+            judge(
+                match.model,
+                shape,
+                pages[name],
+                chars=chars,
+                text_tokens=text,
+                guide_tokens=estimate_tokens(guide(shape, "exact").encode(), match.model.tokenizer),
+            )
+            for name in wanted[match.id]
+            for shape in (parse_shape(name),)
+        )
+        estimates.append(ModelEstimate(match, text, judged))
+    return Estimate(taker.result(), size, chars, tuple(estimates))
+
+
+def _own_shapes(match: Match) -> tuple[str, ...]:
+    """The model's shapes whose font is shipped; none for a model that takes no images."""
+    if not match.model.vision:
+        return ()
+    shipped = font_names()
+    return tuple(name for name in match.model.shapes if parse_shape(name).font in shipped)
+
+
+def _seen_by(taker: CensusTaker, messages: Iterable[Message]) -> Iterable[Message]:
+    for message in messages:
+        taker.add(message)
+        yield message

@@ -7,7 +7,18 @@ import sys
 
 import typer
 
-from snapcompact.cli import archive, info, read, restore, shapes, transcript, verify
+from snapcompact.cli import (
+    archive,
+    estimate,
+    info,
+    models,
+    payload,
+    read,
+    restore,
+    shapes,
+    transcript,
+    verify,
+)
 from snapcompact.cli.console import note
 from snapcompact.errors import SnapcompactError
 
@@ -24,7 +35,18 @@ app = typer.Typer(
     rich_markup_mode=None,
 )
 
-for module in (archive, verify, restore, read, transcript, info, shapes):
+for module in (
+    archive,
+    verify,
+    restore,
+    read,
+    estimate,
+    payload,
+    transcript,
+    info,
+    shapes,
+    models,
+):
     module.register(app)
 
 

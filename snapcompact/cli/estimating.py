@@ -1,0 +1,195 @@
+"""What ``snapcompact estimate`` does with its sessions: one report each."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+from snapcompact.cli.archiving import report_damage
+from snapcompact.cli.console import printable, say, say_json, size, table, warn
+from snapcompact.cli.estimate import DEFAULT_MODEL
+from snapcompact.cli.kernels import announce_compiling
+from snapcompact.history.session import open_session
+from snapcompact.payload.census import Tally
+from snapcompact.payload.estimate import Estimate, ModelEstimate, estimate
+from snapcompact.payload.worth import Worth
+from snapcompact.providers.catalog import UNKNOWN, Match, match, user_catalog
+from snapcompact.tokens.table import families
+from snapcompact.transcript.fidelity import preparation
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """The command's arguments."""
+
+    sessions: tuple[str, ...]
+    models: tuple[str, ...]
+    all_models: bool
+    shapes: tuple[str, ...]
+    fidelity: str
+    format_name: str | None
+    branch: str
+    strict: bool
+
+
+def run_estimate(request: Request, *, form: str, quiet: bool) -> None:
+    """Estimate every session of `request` and print it as table, json or csv."""
+    announce_compiling(quiet=quiet)
+    models = _models(request)
+    for found in models:
+        if found.warning:
+            warn(found.warning, quiet=quiet)
+    results: list[tuple[str, Estimate]] = []
+    for name in request.sessions:
+        with open_session(
+            name if name == "-" else Path(name),
+            format=request.format_name,
+            branch=request.branch,
+            strict=request.strict,
+        ) as session:
+            prepare = preparation(request.fidelity, {})
+            results.append((name, estimate(prepare(session.messages()), models, request.shapes)))
+            report_damage(session.source.name, session.report, quiet=quiet)
+    _FORMS[form](results)
+
+
+def _models(request: Request) -> tuple[Match, ...]:
+    catalog = user_catalog()
+    if not request.all_models:
+        return tuple(match(catalog, name) for name in request.models or (DEFAULT_MODEL,))
+    counted = families()
+    rows = [row for row in catalog.models if row.name != UNKNOWN and row.tokenizer in counted]
+    return tuple(match(catalog, row.name) for row in rows)
+
+
+def _print_tables(results: list[tuple[str, Estimate]]) -> None:
+    for name, result in results:
+        census = result.census
+        say(
+            f"{printable(name)}: {census.total.items:,} messages, {census.total.tokens:,} tokens "
+            f"({result.models[0].match.model.tokenizer}), transcript "
+            f"{size(result.transcript_bytes)}"
+        )
+        for title, rows in (
+            ("role", census.roles),
+            ("kind", census.kinds),
+            ("tool", census.tools),
+        ):
+            _print_tallies(title, rows)
+        _print_largest(result)
+        if census.duplicates.items:
+            say(
+                f"said twice: {census.duplicates.items:,} parts, "
+                f"{census.duplicates.tokens:,} tokens"
+            )
+        if census.refused_images:
+            say(f"images the model does not take: {census.refused_images:,} of {census.images:,}")
+        say()
+        _print_shapes(result)
+
+
+def _print_tallies(title: str, rows: Mapping[str, Tally]) -> None:
+    if rows:
+        say()
+        body = [[name, t.items, round(t.tokens), size(t.bytes)] for name, t in rows.items()]
+        for line in table([title, "items", "tokens", "text"], body):
+            say(line)
+
+
+def _print_largest(result: Estimate) -> None:
+    say()
+    rows = [[m.message, m.role, m.what, m.line, m.tokens] for m in result.census.largest]
+    for line in table(["largest message", "role", "mostly", "line", "tokens"], rows):
+        say(line)
+    say()
+
+
+def _print_shapes(result: Estimate) -> None:
+    rows = [
+        [
+            model.match.id,
+            worth.shape,
+            worth.pages,
+            model.text_tokens,
+            worth.high_tokens,
+            worth.chars_per_token,
+            worth.factor,
+            size(worth.png_bytes),
+            _verdict(worth),
+        ]
+        for model in result.models
+        for worth in model.shapes
+    ]
+    head = ["model", "shape", "pages", "as text", "as pages", "chars/token", "factor", "PNG"]
+    for line in table([*head, "verdict"], rows):
+        say(line)
+    for name in [model.match.id for model in result.models if not model.shapes]:
+        say(f"{printable(name)}: takes no images")
+
+
+def _verdict(worth: Worth) -> str:
+    if worth.break_even_chars is not None:
+        said = f"{worth.verdict} from {worth.break_even_chars:,} characters on"
+        if worth.verdict != "pays":
+            said = f"{worth.verdict}; pays from {worth.break_even_chars:,} characters on"
+    else:
+        said = worth.verdict
+    downscaled = [] if worth.whole else ["seen smaller than sent"]
+    return "; ".join([said, *downscaled, *worth.faults])
+
+
+def _print_json(results: list[tuple[str, Estimate]]) -> None:
+    values = [{"session": name, **_as_dict(result)} for name, result in results]
+    say_json(values[0] if len(values) == 1 else values)
+
+
+def _as_dict(result: Estimate) -> dict[str, Any]:
+    return {
+        "transcript_bytes": result.transcript_bytes,
+        "characters": result.characters,
+        **asdict(result.census),
+        "models": [_model_dict(model) for model in result.models],
+    }
+
+
+def _model_dict(model: ModelEstimate) -> dict[str, Any]:
+    return {
+        "id": model.match.id,
+        "model": model.match.model.name,
+        "known": model.match.known,
+        "tokenizer": model.match.model.tokenizer,
+        "text_tokens": model.text_tokens,
+        "shapes": [asdict(worth) for worth in model.shapes],
+    }
+
+
+def _print_csv(results: list[tuple[str, Estimate]]) -> None:
+    out = io.StringIO()
+    rows = [
+        {
+            "session": name,
+            "model": model.match.id,
+            "text_tokens": model.text_tokens,
+            **asdict(worth),
+            "faults": "; ".join(worth.faults),
+        }
+        for name, result in results
+        for model in result.models
+        for worth in model.shapes
+    ]
+    if rows:
+        writer = csv.DictWriter(out, list(rows[0]), lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
+    for line in out.getvalue().splitlines():
+        say(line)
+
+
+_FORMS: Mapping[str, Callable[[list[tuple[str, Estimate]]], None]] = MappingProxyType(
+    {"csv": _print_csv, "json": _print_json, "table": _print_tables}
+)

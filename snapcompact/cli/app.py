@@ -19,7 +19,7 @@ from snapcompact.cli import (
     transcript,
     verify,
 )
-from snapcompact.cli.console import note
+from snapcompact.cli.console import ReaderGone, note
 from snapcompact.errors import SnapcompactError
 
 EXIT_INPUT = 1
@@ -79,8 +79,8 @@ def run(arguments: list[str] | None = None) -> int:
     except (KeyboardInterrupt, typer.Abort):
         note("interrupted; nothing was left half done")
         return EXIT_INTERRUPTED
-    except BrokenPipeError:
-        # The reader of our output has gone, as `head` does; nothing is wrong.
+    except (ReaderGone, BrokenPipeError):
+        # What is still buffered must not fail again when Python closes stdout.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except MemoryError:

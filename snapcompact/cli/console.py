@@ -30,10 +30,17 @@ def printable(text: str) -> str:
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 
 
+class ReaderGone(Exception):
+    """The reader of our stdout has gone, as `head` does: nothing is wrong, and we are done."""
+
+
 def say(line: str = "") -> None:
-    """One line of results on stdout."""
+    """One line of results on stdout. Raises ReaderGone."""
     encoding = sys.stdout.encoding or "utf-8"
-    sys.stdout.write(line.encode(encoding, "backslashreplace").decode(encoding) + "\n")
+    try:
+        sys.stdout.write(line.encode(encoding, "backslashreplace").decode(encoding) + "\n")
+    except BrokenPipeError as error:
+        raise ReaderGone from error
 
 
 def say_json(value: Any) -> None:

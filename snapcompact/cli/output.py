@@ -6,6 +6,7 @@ import sys
 from collections.abc import Iterable
 from pathlib import Path
 
+from snapcompact.cli.console import ReaderGone
 from snapcompact.errors import OutputExistsError
 from snapcompact.files import atomic_writer
 
@@ -13,9 +14,12 @@ from snapcompact.files import atomic_writer
 def write_out(pieces: Iterable[bytes], output: Path | None) -> None:
     """Write `pieces` to `output`, which must not exist, or to stdout where it is None or ``-``."""
     if output is None or str(output) == "-":
-        for piece in pieces:
-            sys.stdout.buffer.write(piece)
-        sys.stdout.buffer.flush()
+        try:
+            for piece in pieces:
+                sys.stdout.buffer.write(piece)
+            sys.stdout.buffer.flush()
+        except BrokenPipeError as error:
+            raise ReaderGone from error
         return
     if output.exists():
         raise OutputExistsError(f"{output} already exists; give another name")

@@ -1,0 +1,255 @@
+"""The commands as a user types them: results on stdout, the rest on stderr, stable exit codes."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from snapcompact.cli.app import run
+from tests.corpus import CASES
+
+SESSION = CASES / "27_unicode_mix.jsonl"
+
+Capture = pytest.CaptureFixture[bytes]
+
+
+def said(capture: Capture) -> tuple[bytes, str]:
+    out, err = capture.readouterr()
+    return out, err.decode()
+
+
+def test_the_main_job(tmp_path: Path, capsysbinary: Capture) -> None:
+    out = tmp_path / "a"
+    assert run(["archive", str(SESSION), "-o", str(out)]) == 0
+    assert b"read back and equal" in said(capsysbinary)[0]
+    assert run(["verify", str(out)]) == 0
+    assert b"sound" in said(capsysbinary)[0]
+    assert run(["restore", str(out)]) == 0
+    assert said(capsysbinary)[0] == SESSION.read_bytes()
+    assert run(["transcript", str(SESSION)]) == 0
+    transcript = said(capsysbinary)[0]
+    assert run(["restore", str(out), "--from", "pixels", "--as", "transcript"]) == 0
+    assert said(capsysbinary)[0] == transcript
+    assert run(["read", str(out / "pages")]) == 0
+    assert said(capsysbinary)[0] == transcript
+    lone = shutil.copy(out / "pages" / "000001.png", tmp_path / "x.png")
+    assert run(["read", str(lone), "-o", str(tmp_path / "t")]) == 0
+    assert (tmp_path / "t").read_bytes() == transcript
+    assert run(["info", str(out)]) == 0
+    assert b"openai_chat" in said(capsysbinary)[0]
+
+
+def test_json_results_are_json(tmp_path: Path, capsysbinary: Capture) -> None:
+    out = tmp_path / "a"
+    assert run(["archive", str(SESSION), "-o", str(out), "--json"]) == 0
+    made = json.loads(said(capsysbinary)[0])
+    assert made["archive"] == str(out)
+    assert made["pages"] == 1
+    for command in (["verify", str(out)], ["info", str(out)], ["shapes"]):
+        assert run([*command, "--json"]) == 0
+        assert json.loads(said(capsysbinary)[0])
+
+
+def test_case_01_and_02_have_nothing_to_archive_and_that_is_no_error(
+    tmp_path: Path, capsysbinary: Capture
+) -> None:
+    for name in ("01_empty_file.jsonl", "02_header_only_session.jsonl"):
+        assert run(["archive", str(CASES / name), "-o", str(tmp_path / "a")]) == 0
+        out, err = said(capsysbinary)
+        assert "nothing to archive" in err
+        assert out == b""
+        assert list(tmp_path.iterdir()) == []
+
+
+def test_a_damaged_page_is_exit_code_1_with_its_place(
+    tmp_path: Path, capsysbinary: Capture
+) -> None:
+    out = tmp_path / "a"
+    run(["archive", str(SESSION), "-o", str(out), "-q"])
+    page = out / "pages" / "000001.png"
+    page.write_bytes(page.read_bytes()[:200])
+    said(capsysbinary)
+    assert run(["verify", str(out)]) == 1
+    assert "page 1" in said(capsysbinary)[1]
+    assert run(["restore", str(out), "--as", "transcript"]) == 1
+    assert run(["read", str(page)]) == 1
+    assert "000001.png" in said(capsysbinary)[1]
+
+
+def test_several_sessions_make_several_archives(tmp_path: Path, capsysbinary: Capture) -> None:
+    twin = tmp_path / "in" / SESSION.name
+    twin.parent.mkdir()
+    shutil.copy(SESSION, twin)
+    out = tmp_path / "out"
+    assert (
+        run(
+            [
+                "archive",
+                str(SESSION),
+                str(twin),
+                str(CASES / "03_one_message.jsonl"),
+                "-o",
+                str(out),
+            ]
+        )
+        == 0
+    )
+    assert {p.name for p in out.iterdir()} == {
+        "27_unicode_mix",
+        "27_unicode_mix-2",
+        "03_one_message",
+    }
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "words"),
+    [
+        (["archive", "{missing}", "-o", "{out}"], 3, "missing"),
+        (["archive", "{session}", "-o", "{session}"], 2, "already exists"),
+        (["archive", "{session}"], 2, "-o"),
+        (["archive", "{session}", "-o", "{out}", "--shape", "8x17"], 2, "unknown shape"),
+        (["archive", "{session}", "-o", "{out}", "--format", "word"], 2, "unknown format"),
+        (["archive", "{session}", "-o", "{out}", "--fidelity", "some"], 2, "fidelity"),
+        (["archive", "{session}", "-o", "{out}", "--append", "--zip"], 2, "folder"),
+        (["archive", "-", "-", "-o", "{out}"], 2, "once"),
+        (["verify", "{missing}"], 1, "does not exist"),
+        (["verify", "{session}"], 1, "zip"),
+        (["restore", "{missing}"], 1, "does not exist"),
+        (["read", "{session}"], 1, "jsonl"),
+        (["nonsense"], 2, "nonsense"),
+    ],
+)
+def test_mistakes_end_with_a_message_and_their_code(
+    arguments: list[str], code: int, words: str, tmp_path: Path, capsysbinary: Capture
+) -> None:
+    names = {
+        "missing": str(tmp_path / "missing"),
+        "session": str(shutil.copy(SESSION, tmp_path / "s.jsonl")),
+        "out": str(tmp_path / "out"),
+    }
+    before = (tmp_path / "s.jsonl").read_bytes()
+    assert run([argument.format(**names) for argument in arguments]) == code
+    out, err = said(capsysbinary)
+    assert words in err
+    assert "Traceback" not in err
+    assert out == b""
+    assert (tmp_path / "s.jsonl").read_bytes() == before
+    assert not (tmp_path / "out").exists()
+
+
+def program(*arguments: str, **options: object) -> subprocess.CompletedProcess[bytes]:
+    return subprocess.run(
+        [sys.executable, "-m", "snapcompact", *arguments],
+        env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)},
+        capture_output=True,
+        check=False,
+        **options,  # type: ignore[call-overload]
+    )
+
+
+def test_stdin_is_a_session(tmp_path: Path) -> None:
+    made = program("archive", "-", "-o", str(tmp_path / "a"), input=SESSION.read_bytes())
+    assert made.returncode == 0, made.stderr
+    assert program("restore", str(tmp_path / "a")).stdout == SESSION.read_bytes()
+
+
+def test_a_reader_that_leaves_early_is_no_error(tmp_path: Path) -> None:
+    long = tmp_path / "long.txt"
+    long.write_bytes(b"a line of text\n" * 200_000)
+    shell = f"{sys.executable} -m snapcompact transcript {long} | head -c 10"
+    run_ = subprocess.run(
+        ["bash", "-o", "pipefail", "-c", shell],
+        env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)},
+        capture_output=True,
+        check=False,
+    )
+    assert run_.returncode == 0, run_.stderr
+    assert run_.stderr == b""
+
+
+def test_an_ascii_terminal_and_a_read_only_home_are_enough(tmp_path: Path) -> None:
+    environment = {
+        "PYTHONPATH": os.pathsep.join(sys.path),
+        "PATH": os.environ["PATH"],
+        "HOME": "/proc/nowhere",
+        "LC_ALL": "C",
+        "PYTHONIOENCODING": "ascii",
+        "TERM": "dumb",
+    }
+    strange = tmp_path / "naïve\x1b[31m.jsonl"
+    shutil.copy(SESSION, strange)
+    for arguments in (
+        ["archive", str(strange), "-o", str(tmp_path / "a")],
+        ["info", str(tmp_path / "a")],
+    ):
+        made = subprocess.run(
+            [sys.executable, "-m", "snapcompact", *arguments],
+            env=environment,
+            capture_output=True,
+            check=False,
+        )
+        assert made.returncode == 0, made.stderr
+        assert b"\x1b" not in made.stdout + made.stderr
+
+
+IMPORTS = """
+import sys
+{statement}
+heavy = {{"numba", "PIL", "numpy", "rich.progress", "orjson"}} & set(sys.modules)
+assert not heavy, heavy
+"""
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "import snapcompact",
+        "from snapcompact.cli.app import run; assert run(['--help']) == 0",
+        "from snapcompact.cli.app import run; assert run(['archive', '--help']) == 0",
+        "from snapcompact.cli.app import run; assert run(['--version']) == 0",
+    ],
+)
+def test_help_and_import_load_nothing_heavy(statement: str) -> None:
+    made = subprocess.run(
+        [sys.executable, "-c", IMPORTS.format(statement=statement)],
+        env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)},
+        capture_output=True,
+        check=False,
+    )
+    assert made.returncode == 0, made.stderr
+
+
+NO_SOCKETS = """
+import socket, sys
+def refuse(*arguments, **named): raise AssertionError("a socket was opened")
+socket.socket.__init__ = refuse
+socket.create_connection = refuse
+from snapcompact.cli.app import run
+for arguments in {commands}:
+    assert run(arguments) == 0, arguments
+"""
+
+
+def test_nothing_opens_a_socket(tmp_path: Path) -> None:
+    out = str(tmp_path / "a")
+    commands = [
+        ["archive", str(SESSION), "-o", out],
+        ["verify", out],
+        ["restore", out],
+        ["restore", out, "--as", "transcript"],
+        ["read", out + "/pages"],
+        ["info", out],
+    ]
+    made = subprocess.run(
+        [sys.executable, "-c", NO_SOCKETS.format(commands=commands)],
+        env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)},
+        capture_output=True,
+        check=False,
+    )
+    assert made.returncode == 0, made.stderr

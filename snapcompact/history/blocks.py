@@ -190,7 +190,7 @@ def _source(item: Json) -> Block | None:
     mime = text_of(source.get("media_type", source.get("mimeType")))
     data = source.get("data")
     match source.get("type"), data, source.get("url"):
-        case (("base64" | None), str(), _) if data:
+        case (("base64" | "image" | None), str(), _) if data:
             return blob_base64(kind, mime, data, name)
         case "text", str(), _:
             return Text(wtf8(data))

@@ -123,6 +123,7 @@ FORMATS: tuple[Format, ...] = (
     _own("openai_responses", "OpenAI Responses items"),
     _own("anthropic_messages", "Anthropic Messages request"),
     _own("vercel_ai", "Vercel AI SDK messages"),
+    _own("gemini_stream", "Gemini CLI stream-json"),
     _own(
         "codex_rollout",
         "Codex CLI rollout",
@@ -140,7 +141,6 @@ FORMATS: tuple[Format, ...] = (
     _own("plugsuits_session", "plugsuits session"),
     _own("codex_exec", "codex exec --json"),
     _own("claude_stream", "Claude Code stream-json"),
-    _own("gemini_stream", "Gemini CLI stream-json"),
     _own("claude_code", "Claude Code session", ".claude/projects/*/*.jsonl"),
     _own("plugsuits_headless", "plugsuits headless stream"),
     _own("aider", "aider chat history"),

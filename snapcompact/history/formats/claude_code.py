@@ -69,14 +69,15 @@ def sniff(head: Head) -> bool:
 
 def read(source: Source, options: Options, report: Report) -> Iterator[Message]:
     """The messages of the branch asked for, in file order."""
-    walk = Walk(source, options, _link)
+    walk = Walk(source, options, link)
     session = _Session(source.path, report, agents=not walk.all_side)
     for step in walk.steps(report):
         for message in session.messages(step):
             yield left(message) if step.left else message
 
 
-def _link(record: Json) -> Link | None:
+def link(record: Json) -> Link | None:
+    """A record's place in the tree, None without a ``uuid``."""
     uuid = record.get("uuid")
     if not isinstance(uuid, str) or not uuid:
         return None

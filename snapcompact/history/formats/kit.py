@@ -61,13 +61,13 @@ def sniff(head: Head) -> bool:
 def read(source: Source, options: Options, report: Report) -> Iterator[Message]:
     """The messages on the path to the last entry, in file order."""
     session = _Session(report)
-    walk = Walk(source, options, _link, one_path=True)
+    walk = Walk(source, options, link, one_path=True)
     for step in walk.steps(report):
         for message in session.messages(step.record, step.line, step.offset):
             yield left(message) if step.left else message
 
 
-def _link(entry: Json) -> Link | None:
+def link(entry: Json) -> Link | None:
     """An entry's place; the header and the system prompt stand outside the tree."""
     entry_id = text_of(entry.get("id"))
     if not entry_id or entry.get("type") in ("session", "system_prompt"):
@@ -116,7 +116,7 @@ class _Session:
         found = [
             block
             for part in (parts if isinstance(parts, list) else [])
-            for block in _part(part, self._report)
+            for block in part_blocks(part, self._report)
         ]
         if role is Role.USER:
             self._titles.prompt(" ".join(b.text for b in found if isinstance(b, Text)))
@@ -126,7 +126,8 @@ class _Session:
         yield from messages(role, found, label, meta)
 
 
-def _part(part: Any, report: Report) -> list[Block]:
+def part_blocks(part: Any, report: Report) -> list[Block]:
+    """The blocks of one typed part; a ``finish`` part is counted as skipped."""
     kind, data = text_of(json_of(part).get("type")), json_of(json_of(part).get("data"))
     match kind:
         case "text":

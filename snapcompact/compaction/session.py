@@ -1,0 +1,258 @@
+"""A compacted session written beside its input or in its place, checked, and taken back.
+
+What was written is read again as its tool would read it before it gets its name: the summary must
+be there, and exactly what was to be kept (invariant 9 of DESIGN.md).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from snapcompact.compaction.context import Context, ContextRules, build_context
+from snapcompact.compaction.entries import is_summary, words_of
+from snapcompact.compaction.writers import keeps_format, writer_for
+from snapcompact.errors import InputError, OutputExistsError, UsageError
+from snapcompact.files import atomic_writer, disk_errors, read_bounded, sync_folder, write_atomic
+from snapcompact.history.model import Message, shown
+from snapcompact.history.session import open_session
+
+if TYPE_CHECKING:
+    from snapcompact.compaction.writers.contract import Change, Stored
+    from snapcompact.history.session import Session
+
+_PACKED = (".gz", ".zst")
+UNDO_SUFFIX = ".undo.json"
+"""Behind an in-place session's name: where its backup is and what both hold."""
+BACKUP_SUFFIX = ".before"
+_MOST_UNDO_BYTES = 1 << 20
+
+
+def load_stored(session: Session) -> Stored:
+    """`session` as its format's writer sees it. Raises InputError, DiskError."""
+    return writer_for(session.format.name).load(session)
+
+
+def context_of(stored: Stored, rules: ContextRules) -> Context:
+    """The effective context of a session."""
+    return build_context(stored.entries, rules)
+
+
+def default_output(path: Path, format_name: str) -> Path:
+    """``SESSION.compacted.EXT`` beside `path`; ``.json`` where the format is not kept."""
+    name = path.name
+    while name.endswith(_PACKED):
+        name = name[: name.rindex(".")]
+    stem, dot, extension = name.rpartition(".")
+    if not dot or not stem:
+        stem, extension = name, "jsonl"
+    extension = extension if keeps_format(format_name) else "json"
+    return path.with_name(f"{stem}.compacted.{extension}")
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """Where a compacted session is; `backup` is the file from before, where it took its place."""
+
+    path: Path
+    bytes: int
+    backup: Path | None = None
+
+
+def write_session(
+    stored: Stored, change: Change, out: Path, rules: ContextRules, *, in_place: bool = False
+) -> Written:
+    """Write `change` as `out`, whole or not at all, once it reads back as decided.
+
+    With `in_place` `out` is the session's own file: what it held is kept beside it for
+    :func:`undo`. Raises OutputExistsError, InputError where the file does not read back, where it
+    changed while we worked, DiskError.
+    """
+    if not in_place and out.exists():
+        raise OutputExistsError(f"{out} already exists; give another name with -o")
+    before = fingerprint(out) if in_place else ""
+    with _staged(out) as partial:
+        size = _fill(partial, stored, change)
+        _check(partial, stored, change, rules)
+        if not in_place and out.exists():
+            raise OutputExistsError(f"{out} was made by another while we worked")
+        if in_place and fingerprint(out) != before:
+            raise InputError(f"{out} changed while it was compacted; nothing was written")
+        backup = _back_up(out, before) if in_place else None
+        if backup is not None:
+            _note_undo(out, backup, before, fingerprint(partial))
+        with disk_errors("write", out):
+            os.replace(partial, out)
+            sync_folder(out.parent)
+    return Written(out, size, backup)
+
+
+@contextmanager
+def _staged(out: Path) -> Iterator[Path]:
+    """An empty private file beside `out`, gone at the end unless it was renamed."""
+    with disk_errors("write", out):
+        descriptor, name = tempfile.mkstemp(prefix=f".{out.name}.", dir=out.parent)
+        os.close(descriptor)
+    partial = Path(name)
+    try:
+        yield partial
+    finally:
+        partial.unlink(missing_ok=True)
+
+
+def _fill(partial: Path, stored: Stored, change: Change) -> int:
+    """Bytes of the new session written to `partial`, synced."""
+    size = 0
+    with disk_errors("write", partial), open(partial, "wb") as file:
+        for piece in writer_for(stored.session.format.name).write(stored, change):
+            size += len(piece)
+            file.write(piece)
+        file.flush()
+        os.fsync(file.fileno())
+    return size
+
+
+def fingerprint(path: Path) -> str:
+    """SHA-256 (hex) of a file's bytes."""
+    with disk_errors("read", path), open(path, "rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+# --- what was written reads back
+
+
+def _check(path: Path, stored: Stored, change: Change, rules: ContextRules) -> None:
+    """Raise InputError where the file at `path` does not hold what was decided."""
+    kept_format = keeps_format(stored.session.format.name)
+    name = stored.session.format.name if kept_format else "openai_chat"
+    with open_session(path, format=name) as session:
+        new = load_stored(session)
+    items = context_of(new, rules).items
+    parts = (*change.partition.before, *change.shown)
+    wanted = [change.edited.get(item.id, item.message) for item in parts]
+    found = [item.message for item in items if not is_summary(item.message)]
+    said = [item.message.text for item in items if is_summary(item.message)]
+    branch = any(change.summary in message.text for message in found)
+    if not branch and not any(change.summary in text for text in said):
+        raise InputError(
+            f"{stored.session.source.name}: the summary does not read back; not written"
+        )
+    fits = _same_messages(found, wanted) if kept_format else _same_words(found, wanted)
+    if not fits:
+        raise InputError(
+            f"{stored.session.source.name}: of {len(wanted)} messages that were to be kept, "
+            f"{len(found)} others read back; nothing was written. Please report this session's kind"
+        )
+
+
+def _same_messages(found: Sequence[Message], wanted: Sequence[Message]) -> bool:
+    """Whether `found` holds `wanted` as they are, in order, and none of them twice.
+
+    Between and before them may stand what we wrote: the pages' message, a branch's summary.
+    """
+    extra = len(found) - len(wanted)
+    if not 0 <= extra <= 1:
+        return False
+    keys = [(message.role, message.blocks) for message in found]
+    rest = iter(keys)
+    return all((message.role, message.blocks) in rest for message in wanted)
+
+
+def _same_words(found: Sequence[Message], wanted: Sequence[Message]) -> bool:
+    """Whether the words of `wanted` stand in those of `found`, in order (other blocks change)."""
+    text = "\n".join(words_of(message) for message in found)
+    at = 0
+    for message in wanted:
+        for part in words_of(message).split("\n"):
+            at = text.find(part, at)
+            if at < 0:
+                return False
+            at += len(part)
+    return True
+
+
+# --- in place, and back
+
+
+def _back_up(path: Path, digest: str) -> Path:
+    """A copy of `path` beside it, private and synced, whose name says which state it is."""
+    backup = path.with_name(f"{path.name}{BACKUP_SUFFIX}.{digest[:12]}")
+    if backup.exists() and fingerprint(backup) == digest:
+        return backup
+    with disk_errors("copy", path), open(path, "rb") as old, atomic_writer(backup) as new:
+        shutil.copyfileobj(old, new, 1 << 20)
+    return backup
+
+
+def _undo_file(path: Path) -> Path:
+    return path.with_name(path.name + UNDO_SUFFIX)
+
+
+def _note_undo(path: Path, backup: Path, before: str, after: str) -> None:
+    """Put this step on the stack of `path`, before it is taken."""
+    step = {"backup": backup.name, "before": before, "after": after}
+    steps = [*_steps(path), step]
+    write_atomic(_undo_file(path), json.dumps({"steps": steps}, indent=1).encode() + b"\n")
+
+
+def _steps(path: Path) -> list[dict[str, str]]:
+    file = _undo_file(path)
+    if not file.exists():
+        return []
+    try:
+        value: Any = json.loads(read_bounded(file, _MOST_UNDO_BYTES))
+        steps = value["steps"]
+        assert all(isinstance(step[key], str) for step in steps
+                   for key in ("backup", "before", "after"))  # fmt: skip
+    except (ValueError, KeyError, TypeError, AssertionError) as error:
+        raise InputError(f"{file} is no list of undo steps: {error!r}") from error
+    return list(steps)
+
+
+def undo(path: Path, *, force: bool = False) -> Path:
+    """Put back what `path` held before its newest compaction in place; the backup that was used.
+
+    Raises UsageError where there is none, or where `path` has changed since, unless `force`: then
+    what it holds now is kept beside it, under a name of its own.
+    """
+    now = fingerprint(path) if path.exists() else ""
+    steps = _steps(path)
+    while steps and steps[-1]["before"] == now:
+        steps.pop()  # noted, then interrupted before it was done
+    if not steps:
+        raise UsageError(f"{path} was not compacted in place; there is nothing to undo")
+    step = steps[-1]
+    backup = path.with_name(step["backup"])
+    if backup.parent != path.parent or "/" in step["backup"] or not backup.is_file():
+        raise UsageError(f"the backup {shown(step['backup'].encode())} of {path} is gone")
+    if fingerprint(backup) != step["before"]:
+        raise InputError(f"{backup} is not what was backed up; nothing was changed")
+    if now and now != step["after"]:
+        if not force:
+            raise UsageError(
+                f"{path} has changed since it was compacted; --force puts the old state back and "
+                "keeps the new one beside it"
+            )
+        _back_up(path, now)
+    with disk_errors("write", path):
+        with open(backup, "rb") as old, atomic_writer(path) as new:
+            shutil.copyfileobj(old, new, 1 << 20)
+        _drop_step(path, steps[:-1])
+        os.unlink(backup)
+        sync_folder(path.parent)
+    return backup
+
+
+def _drop_step(path: Path, steps: list[dict[str, str]]) -> None:
+    if steps:
+        write_atomic(_undo_file(path), json.dumps({"steps": steps}, indent=1).encode() + b"\n")
+    else:
+        _undo_file(path).unlink()

@@ -29,7 +29,7 @@ def signed(value: np.integer[Any]) -> int:
 
 
 @kernel
-def next_point(text: NDArray[np.uint8], at: int) -> tuple[int, int]:  # noqa: PLR0911 - one a length
+def next_point(text: NDArray[np.uint8], at: int) -> tuple[int, int]:  # noqa: PLR0911
     """The code point that starts at byte `at`, and its length in bytes.
 
     Strict UTF-8 (RFC 3629, table 3-7 of the Unicode standard), and besides it the three bytes of
@@ -99,7 +99,7 @@ def hex_value(cells: NDArray[np.uint16], at: int, stop: int) -> int:
 
 
 @kernel
-def cells_to_text(  # noqa: PLR0911 - each way a page can be wrong
+def cells_to_text(
     cells: NDArray[np.uint16],
     codes: NDArray[np.int32],
     wide: NDArray[np.bool_],

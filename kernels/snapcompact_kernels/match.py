@@ -8,10 +8,12 @@ import numpy as np
 
 from snapcompact_kernels._jit import kernel
 from snapcompact_kernels.cells import signed
+from snapcompact_kernels.words import load_little, store_little, swap
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+U = np.uint64
 MISSING = np.uint16(0xFFFF)
 MIX = np.uint32(0x9E3779B1)
 """Odd, 2**32 over the golden ratio: spreads the hash of a left half before the right is added."""
@@ -50,6 +52,73 @@ def hash_any(
                 bits >>= np.uint64(7 - (x + width - 1) % 8)
                 folded = np.uint32(bits ^ bits >> np.uint64(32))
                 hashes[column] += folded * factor
+
+
+@kernel
+def gather_line(
+    page: NDArray[np.uint8],
+    start: int,
+    groups: int,
+    width: int,
+    pitch_width: int,
+    strip: NDArray[np.uint8],
+) -> None:
+    """The way back of ``raster.spread_line``: glyph bytes, right-aligned, of one scanline.
+
+    Reads up to 16 bytes a group from `start` on, the last group's beyond its cells.
+    """
+    left = (pitch_width - width) // 2
+    half = U(4 * pitch_width)
+    pitch = U(pitch_width)
+    first = U(64 - left - width)
+    mask = U((1 << width) - 1)
+    for group in range(groups):
+        at = U(start) + U(group) * pitch
+        early = swap(load_little(page, at))
+        late = early << half | swap(load_little(page, at + U(8))) >> (U(64) - half)
+        if half == U(64):
+            late = swap(load_little(page, at + U(8)))
+        drop = first
+        value = U(0)
+        for i in range(4):
+            value |= (early >> drop & mask) << U(8 * i) | (late >> drop & mask) << U(8 * i + 32)
+            drop -= pitch
+        store_little(strip, U(8 * group), value)
+
+
+@kernel
+def hash_small(
+    page: NDArray[np.uint8],
+    row_bytes: int,
+    factors: NDArray[np.uint32],
+    width: int,
+    pitch: tuple[int, int],
+    out: NDArray[np.uint32],
+) -> None:
+    """As :func:`hash_any`, for glyphs up to 8 px wide on pitches up to 16: 8 cells at a time.
+
+    `page` is flat, with 16 bytes behind it, whose values do not matter.
+    """
+    pitch_width, pitch_height = pitch
+    top = (pitch_height - factors.size) // 2
+    rows, columns = out.shape
+    groups = (columns + 7) // 8
+    strip = np.empty(8 * groups, np.uint8)
+    hashes = np.empty(8 * groups, np.uint32)
+    for row in range(rows):
+        hashes[:] = 0
+        for line in range(factors.size):
+            start = (row * pitch_height + top + line) * (1 + row_bytes) + 1
+            factor = factors[line]
+            if pitch_width == 8 and width == 8:
+                for x in range(columns):
+                    hashes[x] += np.uint32(page[U(start) + U(x)]) * factor
+                continue
+            gather_line(page, start, groups, width, pitch_width, strip)
+            for x in range(columns):
+                hashes[x] += np.uint32(strip[x]) * factor
+        for x in range(columns):
+            out[row, x] = hashes[x]
 
 
 @kernel

@@ -7,9 +7,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from snapcompact_kernels._jit import kernel
+from snapcompact_kernels.words import store_little, swap, transpose
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+U = np.uint64
 
 
 @kernel
@@ -53,15 +56,193 @@ def raster_any(
 
 
 @kernel
-def first_difference(one: NDArray[np.uint8], other: NDArray[np.uint8]) -> int:
-    """Number of the first row in which `one` and `other` (rows, bytes) differ, or -1."""
-    rows, size = one.shape
+def copy(
+    source: NDArray[np.uint8], start: int, target: NDArray[np.uint8], to: int, count: int
+) -> None:
+    """``target[to : to + count] = source[start : start + count]``.
+
+    Flat arrays and offsets here and below: each view of a row costs two atomic reference counts,
+    which on 16 scanlines a row of cells is 2 ns a cell, as long as all the rest.
+    """
+    for i in range(count):
+        target[U(to) + U(i)] = source[U(start) + U(i)]
+
+
+@kernel
+def clear(target: NDArray[np.uint8], start: int, stop: int) -> None:
+    """``target[start:stop] = 0``."""
+    for i in range(stop - start):
+        target[U(start) + U(i)] = 0
+
+
+@kernel
+def print_strip(
+    cells: NDArray[np.uint16], columns: NDArray[np.uint64], strip: NDArray[np.uint8], stride: int
+) -> None:
+    """Write the glyph bytes of one row of cells to `strip`: scanline s of cell x at s * stride + x.
+
+    `columns` (ids, words) holds 8 scanlines a word, the uppermost lowest. `stride` is a multiple of
+    8 that holds the cells; those missing from the last 8 are blank.
+    """
+    for group in range((cells.size + 7) // 8):
+        x = U(8 * group)
+        missing = 8 * group + 8 - cells.size
+        for word in range(columns.shape[1]):
+            k = U(word)
+            if missing <= 0:
+                lines = transpose(
+                    (
+                        columns[U(cells[x]), k],
+                        columns[U(cells[x + U(1)]), k],
+                        columns[U(cells[x + U(2)]), k],
+                        columns[U(cells[x + U(3)]), k],
+                        columns[U(cells[x + U(4)]), k],
+                        columns[U(cells[x + U(5)]), k],
+                        columns[U(cells[x + U(6)]), k],
+                        columns[U(cells[x + U(7)]), k],
+                    )
+                )
+            else:
+                lines = transpose(
+                    (
+                        columns[U(cells[x]), k],
+                        columns[U(cells[x + U(1)]), k] if missing < 7 else U(0),
+                        columns[U(cells[x + U(2)]), k] if missing < 6 else U(0),
+                        columns[U(cells[x + U(3)]), k] if missing < 5 else U(0),
+                        columns[U(cells[x + U(4)]), k] if missing < 4 else U(0),
+                        columns[U(cells[x + U(5)]), k] if missing < 3 else U(0),
+                        columns[U(cells[x + U(6)]), k] if missing < 2 else U(0),
+                        U(0),
+                    )
+                )
+            at = U(8 * word * stride) + x
+            for line in lines:
+                store_little(strip, at, line)
+                at += U(stride)
+
+
+@kernel
+def spread_line(
+    strip: NDArray[np.uint8],
+    start: int,
+    groups: int,
+    width: int,
+    pitch_width: int,
+    out: NDArray[np.uint8],
+    at: int,
+) -> None:
+    """Print `groups` times 8 glyph bytes, those of one scanline, at a pitch of up to 16 px.
+
+    They stand in `strip` from `start` on, and are printed to `out` from byte `at` on. 8 cells are
+    `pitch_width` bytes: two halves of 4 cells, each in one number of 64 bits. Writes up to 16 bytes
+    a group, of which the last group's may go beyond its `pitch_width`.
+    """
+    left = (pitch_width - width) // 2
+    half = U(4 * pitch_width)
+    pitch = U(pitch_width)
+    first = U(64 - left - width)
+    for group in range(groups):
+        x = U(start + 8 * group)
+        early, late = U(0), U(0)
+        drop = first
+        for i in range(4):
+            early |= U(strip[x + U(i)]) << drop
+            late |= U(strip[x + U(4 + i)]) << drop
+            drop -= pitch
+        to = U(at) + U(group) * pitch
+        store_little(out, to, swap(early | late >> half if half < U(64) else early))
+        store_little(out, to + U(8), swap(late << (U(64) - half) if half < U(64) else late))
+
+
+@kernel
+def raster_small(
+    cells: NDArray[np.uint16],
+    columns: NDArray[np.uint64],
+    size: tuple[int, int],
+    pitch: tuple[int, int],
+    row_bytes: int,
+    out: NDArray[np.uint8],
+) -> None:
+    """As :func:`raster_any`, for glyphs up to 8 px wide on pitches up to 16: 8 cells at a time.
+
+    `columns` as in :func:`print_strip`; `size` and `pitch` are (width, height). `out` is flat, with
+    16 bytes behind the page, which may be overwritten.
+    """
+    width, height = size
+    pitch_width, pitch_height = pitch
+    top = (pitch_height - height) // 2
+    rows, count = cells.shape
+    groups = (count + 7) // 8
+    stride = 8 * groups
+    strip = np.empty(8 * columns.shape[1] * stride, np.uint8)
+    whole_bytes = pitch_width == 8 and width == 8
+    printed = count if whole_bytes else min(groups * pitch_width, row_bytes)
     for row in range(rows):
-        a = one[row]
-        b = other[row]
+        print_strip(cells[row], columns, strip, stride)
+        for y in range(pitch_height):
+            start = (row * pitch_height + y) * (1 + row_bytes)
+            line = y - top
+            if line < 0 or line >= height:
+                clear(out, start, start + 1 + row_bytes)
+                continue
+            out[start] = 0
+            if whole_bytes:
+                copy(strip, line * stride, out, start + 1, count)
+            else:
+                spread_line(strip, line * stride, groups, width, pitch_width, out, start + 1)
+            clear(out, start + 1 + printed, start + 1 + row_bytes)
+
+
+@kernel
+def filter_up(
+    page: NDArray[np.uint8], row_bytes: int, up: NDArray[np.bool_], out: NDArray[np.uint8]
+) -> None:
+    """Apply PNG's filter 2, the row minus the one above modulo 256, from flat to flat.
+
+    Scanlines s, s + n, … are filtered where ``up[s]``, n being its size; ``up[0]`` is False.
+    """
+    size = 1 + row_bytes
+    for y in range(page.size // size):
+        line = U(y * size)
+        if up[y % up.size]:
+            above = U((y - 1) * size)
+            for i in range(size):
+                out[line + U(i)] = page[line + U(i)] - page[above + U(i)]
+            out[line] = 2
+        else:
+            copy(page, y * size, out, y * size, size)
+
+
+@kernel
+def unfilter(page: NDArray[np.uint8], row_bytes: int, out: NDArray[np.uint8]) -> bool:
+    """Undo PNG's filters 0 and 2 from flat to flat, the filter bytes 0; False if others occur."""
+    size = 1 + row_bytes
+    for y in range(page.size // size):
+        start = y * size
+        if page[start] == 0 or (page[start] == 2 and y == 0):
+            copy(page, start, out, start, size)
+        elif page[start] == 2:
+            line = U(start)
+            above = U(start - size)
+            for i in range(size):
+                out[line + U(i)] = page[line + U(i)] + out[above + U(i)]
+        else:
+            return False
+        out[start] = 0
+    return True
+
+
+@kernel
+def first_difference(
+    one: NDArray[np.uint8], other: NDArray[np.uint8], row_bytes: int, rows: int
+) -> int:
+    """Number of the first of `rows` rows in which the flat scanlines differ, or -1."""
+    size = 1 + row_bytes
+    for y in range(rows):
+        start = U(y * size)
         odd = np.uint8(0)
         for i in range(size):
-            odd |= a[i] ^ b[i]
+            odd |= one[start + U(i)] ^ other[start + U(i)]
         if odd:
-            return row
+            return y
     return -1

@@ -12,7 +12,7 @@ from snapcompact.errors import PageError
 from snapcompact.fonts.atlas import NO_GLYPH
 from snapcompact.pages.glyphs import check_fits, glyph_tables
 from snapcompact.pages.layout import grid_to_flow
-from snapcompact.pages.render import raster
+from snapcompact.pages.render import SLACK_BYTES, raster
 from snapcompact.pages.shape import Shape, parse_shape, shapes
 from snapcompact_kernels import cells as cell_kernels
 from snapcompact_kernels import match as match_kernels
@@ -48,18 +48,33 @@ def read_cells(scanlines: NDArray[np.uint8], shape: Shape, atlas: Atlas) -> Cell
     check_fits(shape, atlas)
     rows = _rows(scanlines.shape[0], (scanlines.shape[1] - 1), shape)
     tables = glyph_tables(atlas)
-    hashes = np.empty((rows, shape.grid_columns), np.uint32)
-    pitch = shape.pitch_width, shape.pitch_height
-    match_kernels.hash_any(scanlines, tables.factors, atlas.width, *pitch, hashes)
+    hashes = _hashes(scanlines, rows, shape, atlas)
     cells = np.empty(hashes.shape, np.uint16)
     lost = match_kernels.read_cells(
         hashes, tables.keys, tables.ids, tables.pair_keys, tables.pair_ids, cells
     )
     printable = np.where(cells == NO_GLYPH, 32, cells).astype(np.uint16) if lost else cells
     printed = raster(printable, shape, atlas)
-    if not lost and first_difference(printed, scanlines) < 0:
+    flat = printed.reshape(-1), scanlines.reshape(-1)
+    if not lost and first_difference(*flat, shape.row_bytes, scanlines.shape[0]) < 0:
         return CellsRead(cells, np.empty((0, 2), np.intp))
     return CellsRead(cells, _differences(printed ^ scanlines, cells, shape))
+
+
+def _hashes(
+    scanlines: NDArray[np.uint8], rows: int, shape: Shape, atlas: Atlas
+) -> NDArray[np.uint32]:
+    """(rows, grid columns) the hash of the pixels of each cell."""
+    hashes = np.empty((rows, shape.grid_columns), np.uint32)
+    factors = glyph_tables(atlas).factors
+    pitch = shape.pitch_width, shape.pitch_height
+    if atlas.width <= 8 and shape.pitch_width <= 16:
+        page = np.empty(scanlines.size + SLACK_BYTES, np.uint8)
+        page[: scanlines.size] = scanlines.reshape(-1)
+        match_kernels.hash_small(page, shape.row_bytes, factors, atlas.width, pitch, hashes)
+    else:
+        match_kernels.hash_any(scanlines, factors, atlas.width, *pitch, hashes)
+    return hashes
 
 
 def cells_to_text(cells: NDArray[np.uint16], shape: Shape, atlas: Atlas) -> bytes:

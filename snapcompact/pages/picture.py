@@ -33,7 +33,7 @@ def read_picture(data: bytes) -> NDArray[np.bool_]:
 
     Raises PageError where it is no picture, damaged, animated, or larger than any page.
     """
-    from PIL import Image, UnidentifiedImageError  # noqa: PLC0415 - 40 ms that reading our own pages need not pay
+    from PIL import Image, UnidentifiedImageError
 
     try:
         with warnings.catch_warnings():  # Pillow warns of sizes that are refused here anyway
@@ -53,7 +53,7 @@ def read_picture(data: bytes) -> NDArray[np.bool_]:
 
 def _grey(image: Image.Image) -> NDArray[np.float32]:
     """(height, width) brightness, 0 to 255, transparent parts over white."""
-    from PIL import Image  # noqa: PLC0415 - as above
+    from PIL import Image
 
     if image.mode.startswith(("I", "F")):  # 16 bits a pixel: convert() would clip, not scale
         return np.asarray(image).astype(np.float32) / np.float32(257)

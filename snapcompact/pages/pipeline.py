@@ -8,16 +8,15 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from snapcompact.pages import compress, png
 from snapcompact.pages.metadata import PageMetadata
 from snapcompact.pages.parallel import in_order
-from snapcompact.pages.render import raster
+from snapcompact.pages.render import SLACK_BYTES, page_buffer, raster
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    import numpy as np
     from numpy.typing import NDArray
 
     from snapcompact.fonts.atlas import Atlas
@@ -25,7 +24,7 @@ if TYPE_CHECKING:
     from snapcompact.pages.shape import Shape
 
 PALETTE = ((255, 255, 255), (0, 0, 0))
-_buffers = threading.local()
+_local = threading.local()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -66,15 +65,16 @@ def render_page(page: PageCells, shape: Shape, atlas: Atlas, *, effort: str = "f
         sha256=page.sha256,
     )
     height = scanlines.shape[0]
-    stream = compress.compress(scanlines, effort)
+    drawn = compress.Drawn(page.cells, scanlines, shape, atlas)
+    stream = compress.compress(drawn, effort)
     data = png.encode(stream, (shape.page_width, height), PALETTE, metadata)
     return PagePng(page, data, hashlib.sha256(data).hexdigest(), height)
 
 
 def _buffer(shape: Shape) -> NDArray[np.uint8]:
     """The page buffer of this thread: writing each page to fresh memory halves the speed."""
-    size = (1 + shape.row_bytes) * shape.grid_rows * shape.pitch_height
-    buffer: NDArray[np.uint8] | None = getattr(_buffers, "page", None)
-    if buffer is None or buffer.size < size:
-        buffer = _buffers.page = np.empty(size, np.uint8)
+    buffer: NDArray[np.uint8] | None = getattr(_local, "page", None)
+    size = shape.line_bytes * shape.grid_rows * shape.pitch_height
+    if buffer is None or buffer.size < size + SLACK_BYTES:
+        buffer = _local.page = page_buffer(shape)
     return buffer

@@ -1,8 +1,8 @@
 """Scanlines to PNG bytes, and pictures back to scanlines.
 
-Written pages are palette PNGs (PNG specification, third edition): paper is colour 0, filter None,
-one IDAT, chunks IHDR PLTE tEXt IDAT IEND. *Scanlines* are the bytes that PNG compresses: a uint8
-array (height, 1 + row bytes), the first byte of each row being its filter, 0.
+Written pages are palette PNGs (PNG specification, third edition): paper is colour 0, one IDAT,
+chunks IHDR PLTE tEXt IDAT IEND. *Scanlines* are what PNG compresses, before its filters: a uint8
+array (height, 1 + row bytes), the first byte of each row 0.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ import numpy as np
 from snapcompact.errors import PageError
 from snapcompact.pages.metadata import KEYWORD, MAX_BYTES, PageMetadata, parse_metadata
 from snapcompact.pages.picture import check_size, read_picture
+from snapcompact_kernels.raster import unfilter
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -93,7 +94,7 @@ def decode(data: bytes) -> PageImage:
     if depth not in (1, 2, 4) or colour != PALETTE or any(methods) or chunks[b"PLTE"][:3] < b"\xff":
         return _foreign(data, metadata)
     scanlines = _unpack(chunks[b"IDAT"], height, 1 + (width * depth + 7) // 8)
-    if scanlines[:, 0].any():
+    if scanlines is None:
         return _foreign(data, metadata)
     if depth > 1:
         scanlines = _ink_mask(scanlines, width, depth)
@@ -142,16 +143,21 @@ def _chunks(data: bytes) -> Iterator[tuple[bytes, bytes]]:
         at += 12 + size
 
 
-def _unpack(stream: bytes, height: int, row_bytes: int) -> NDArray[np.uint8]:
-    """The scanlines in the zlib `stream`; raises PageError unless they are exactly as many."""
-    size = height * row_bytes
+def _unpack(stream: bytes, height: int, line_bytes: int) -> NDArray[np.uint8] | None:
+    """The scanlines in the zlib `stream`, unfiltered; None if they have filters we do not write.
+
+    Raises PageError unless they are exactly `height` lines.
+    """
+    size = height * line_bytes
     try:
         data = deflate.zlib_decompress(stream, size)
     except deflate.DeflateError as error:
         raise PageError(f"PNG is damaged: its pixels do not unpack to {size} bytes") from error
     if len(data) != size:
         raise PageError(f"PNG is damaged: {len(data)} bytes of pixels where {size} belong")
-    return np.frombuffer(data, np.uint8).reshape(height, row_bytes)
+    scanlines = np.empty((height, line_bytes), np.uint8)
+    known = unfilter(np.frombuffer(data, np.uint8), line_bytes - 1, scanlines.reshape(-1))
+    return scanlines if known else None
 
 
 def _ink_mask(scanlines: NDArray[np.uint8], width: int, depth: int) -> NDArray[np.uint8]:

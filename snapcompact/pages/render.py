@@ -1,4 +1,4 @@
-"""Cells to bitmaps: packed rows of one bit a pixel."""
+"""Cells to bitmaps: scanlines of one bit a pixel."""
 
 from __future__ import annotations
 
@@ -7,13 +7,21 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from snapcompact.pages.glyphs import glyph_tables
-from snapcompact_kernels.raster import raster_any
+from snapcompact_kernels.raster import raster_any, raster_small
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from snapcompact.fonts.atlas import Atlas
     from snapcompact.pages.shape import Shape
+
+SLACK_BYTES = 16
+"""Behind a page: kernels that handle 8 cells at a time read and write so far beyond it."""
+
+
+def page_buffer(shape: Shape) -> NDArray[np.uint8]:
+    """Room for the scanlines of one page of `shape`, to be used again and again."""
+    return np.empty(shape.grid_rows * shape.pitch_height * shape.line_bytes + SLACK_BYTES, np.uint8)
 
 
 def raster(
@@ -22,13 +30,17 @@ def raster(
     """The page of `cells` (rows, grid columns) as scanlines: (px high, 1 + row bytes) uint8.
 
     One bit a pixel, the first pixel highest, 1 is ink, before each row a byte 0 (PNG's filter); the
-    page is ``shape.page_width`` px wide and as high as its rows. `out`, flat uint8 of at least that
-    many bytes, is reused if given, and the result is then a view of it.
+    page is ``shape.page_width`` px wide and as high as its rows. `out`, a :func:`page_buffer`, is
+    written to if given, and the result is then a view of it.
     """
     height = cells.shape[0] * shape.pitch_height
-    stride = 1 + shape.row_bytes
-    page = np.empty(height * stride, np.uint8) if out is None else out[: height * stride]
-    page = page.reshape(height, stride)
+    buffer = page_buffer(shape) if out is None else out
+    page = buffer[: height * shape.line_bytes].reshape(height, shape.line_bytes)
     tables = glyph_tables(atlas)
-    raster_any(cells, tables.bits, atlas.width, shape.pitch_width, shape.pitch_height, page)
+    pitch = shape.pitch_width, shape.pitch_height
+    if atlas.width <= 8 and shape.pitch_width <= 16:
+        size = atlas.width, atlas.height
+        raster_small(cells, tables.columns, size, pitch, shape.row_bytes, buffer)
+    else:
+        raster_any(cells, tables.bits, atlas.width, *pitch, page)
     return page

@@ -118,6 +118,11 @@ class Shape:
         return (self.page_width + 7) // 8
 
     @property
+    def line_bytes(self) -> int:
+        """Bytes of one scanline with the filter byte that PNG puts before it."""
+        return 1 + self.row_bytes
+
+    @property
     def name(self) -> str:
         """The name that :func:`parse_shape` reads back."""
         parts = [

@@ -7,8 +7,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from snapcompact.pages.glyphs import glyph_tables, hash_bits
-from snapcompact_kernels.match import hash_any
-from snapcompact_kernels.raster import first_difference, raster_any
+from snapcompact_kernels.match import hash_any, hash_small
+from snapcompact_kernels.raster import (
+    filter_up,
+    first_difference,
+    raster_any,
+    raster_small,
+    unfilter,
+)
 from tests.pages.font import made_up_atlas
 from tests.pages.strategies import shapes
 from tests.reference import raster as twin
@@ -39,10 +45,17 @@ def test_raster_equals_its_twin(case: tuple[tuple[int, int], Shape, int]) -> Non
     font, shape, seed = case
     atlas = made_up_atlas(*font)
     cells = random_cells(shape, seed)
-    page = np.full((cells.shape[0] * shape.pitch_height, 1 + shape.row_bytes), 255, np.uint8)
-    bits = glyph_tables(atlas).bits
-    raster_any(cells, bits, atlas.width, shape.pitch_width, shape.pitch_height, page)
-    assert np.array_equal(page, twin.scanlines(cells, shape, atlas))
+    tables = glyph_tables(atlas)
+    expected = twin.scanlines(cells, shape, atlas)
+    page = np.full(expected.shape, 255, np.uint8)
+    raster_any(cells, tables.bits, atlas.width, shape.pitch_width, shape.pitch_height, page)
+    assert np.array_equal(page, expected)
+    if atlas.width <= 8 and shape.pitch_width <= 16:
+        flat = np.full(page.size + 16, 255, np.uint8)
+        pitch = shape.pitch_width, shape.pitch_height
+        size = atlas.width, atlas.height
+        raster_small(cells, tables.columns, size, pitch, shape.row_bytes, flat)
+        assert np.array_equal(flat[:-16].reshape(page.shape), expected)
 
 
 @settings(deadline=None, max_examples=30)
@@ -56,6 +69,12 @@ def test_hash_equals_its_twin(case: tuple[tuple[int, int], Shape, int]) -> None:
     )
     hashes = np.empty((shape.grid_rows, shape.grid_columns), np.uint32)
     hash_any(page, tables.factors, atlas.width, shape.pitch_width, shape.pitch_height, hashes)
+    if atlas.width <= 8 and shape.pitch_width <= 16:
+        small = np.empty_like(hashes)
+        flat = np.concatenate([page.reshape(-1), np.full(16, 255, np.uint8)])
+        pitch = shape.pitch_width, shape.pitch_height
+        hash_small(flat, shape.row_bytes, tables.factors, atlas.width, pitch, small)
+        assert np.array_equal(small, hashes)
     seen = twin.glyphs_seen(page, shape, atlas)
     expected = hash_bits(seen.reshape(-1, atlas.height), tables.factors)
     assert np.array_equal(hashes.reshape(-1), expected)
@@ -65,9 +84,33 @@ def test_hash_equals_its_twin(case: tuple[tuple[int, int], Shape, int]) -> None:
 @given(st.integers(1, 200), st.integers(1, 9), st.integers(0, 1 << 30))
 def test_first_difference_is_the_first_row(width: int, rows: int, seed: int) -> None:
     random = np.random.default_rng(seed)
-    one = random.integers(0, 256, (rows, width), dtype=np.uint8)
+    one = random.integers(0, 256, rows * (width + 1), dtype=np.uint8)
     other = one.copy()
-    assert first_difference(one, other) == -1
+    assert first_difference(one, other, width, rows) == -1
     row = int(random.integers(rows))
-    other[row, int(random.integers(width))] ^= 1 << int(random.integers(8))
-    assert first_difference(one, other) == row
+    other[row * (width + 1) + int(random.integers(width))] ^= 1 << int(random.integers(8))
+    assert first_difference(one, other, width, rows) == row
+
+
+@settings(deadline=None)
+@given(st.integers(1, 100), st.integers(1, 40), st.integers(1, 9), st.integers(0, 1 << 30))
+def test_filters_are_those_of_png_and_are_undone(
+    width: int, rows: int, places: int, seed: int
+) -> None:
+    random = np.random.default_rng(seed)
+    page = random.integers(0, 256, (rows, 1 + width), dtype=np.uint8)
+    page[:, 0] = 0
+    up = random.random(places) < 0.5
+    up[0] = False
+    filtered = np.empty_like(page)
+    filter_up(page.reshape(-1), width, up, filtered.reshape(-1))
+    for y in range(rows):
+        chosen = bool(up[y % places])
+        above = page[y - 1, 1:] if chosen else 0
+        assert filtered[y, 0] == 2 * chosen
+        assert np.array_equal(filtered[y, 1:], page[y, 1:] - above)
+    back = np.empty_like(page)
+    assert unfilter(filtered.reshape(-1), width, back.reshape(-1))
+    assert np.array_equal(back, page)
+    filtered[-1, 0] = 3
+    assert not unfilter(filtered.reshape(-1), width, back.reshape(-1))

@@ -218,3 +218,11 @@ def test_shapes_get_denser_and_stored_pages_are_used_where_they_are_seen_whole()
         if model.vision:
             cells = [s.page_cells for s in shapes]
             assert cells == sorted(cells)
+
+
+@pytest.mark.parametrize("model", load_catalog().models, ids=lambda m: m.name)
+def test_the_catalogs_shapes_make_pages_and_get_denser(model: Model) -> None:
+    shapes = [parse_shape(name) for name in model.shapes]
+    assert [s.name for s in shapes] == list(model.shapes)
+    cells = [s.page_cells for s in shapes]
+    assert cells == sorted(set(cells))

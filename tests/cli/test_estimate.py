@@ -1,0 +1,76 @@
+from __future__ import annotations
+
+import csv
+import io
+import json
+from pathlib import Path
+
+import pytest
+
+from snapcompact.cli.app import run
+from tests.payload.conftest import messages
+
+
+@pytest.fixture
+def session(tmp_path: Path) -> Path:
+    path = tmp_path / "session.jsonl"
+    path.write_text("".join(json.dumps(m) + "\n" for m in messages(60)))
+    return path
+
+
+@pytest.fixture(autouse=True)
+def no_settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+
+
+def test_pages_equal_those_of_a_real_run(
+    session: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shape = "8x16@8x16-512x256"
+    assert run(["estimate", str(session), "--shape", shape, "--json"]) == 0
+    (judged,) = json.loads(capsys.readouterr().out)["models"][0]["shapes"]
+    out = str(tmp_path / "archive")
+    assert run(["archive", str(session), "-o", out, "--shape", shape, "--json"]) == 0
+    made = json.loads(capsys.readouterr().out)
+    assert judged["pages"] == made["pages"]
+    assert judged["png_bytes"] == pytest.approx(made["png_bytes"], rel=0.3)
+
+
+def test_the_report_in_all_three_forms(session: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    models = ["--model", "claude-opus-4-7", "--model", "gpt-5.5"]
+    assert run(["estimate", str(session), *models]) == 0
+    shown = capsys.readouterr().out
+    for word in ("role", "tool", "Bash", "largest message", "verdict", "factor"):
+        assert word in shown
+    assert run(["estimate", str(session), *models, "--json"]) == 0
+    said = json.loads(capsys.readouterr().out)
+    assert said["total"]["items"] == 240
+    assert [m["id"] for m in said["models"]] == ["claude-opus-4-7", "gpt-5.5"]
+    assert len(said["largest"]) == 10
+    assert run(["estimate", str(session), *models, "--csv"]) == 0
+    rows = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
+    assert {row["model"] for row in rows} == {"claude-opus-4-7", "gpt-5.5"}
+    assert all(float(row["factor"]) > 0 for row in rows)
+
+
+def test_all_models_are_judged(session: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["estimate", str(session), "--all-models", "--json"]) == 0
+    said = json.loads(capsys.readouterr().out)["models"]
+    assert len(said) > 8
+    assert all(m["text_tokens"] > 0 for m in said)
+
+
+def test_nothing_in_it_is_nothing_to_count(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    empty = tmp_path / "empty.jsonl"
+    empty.write_bytes(b"")
+    assert run(["estimate", str(empty), "--json"]) == 0
+    said = json.loads(capsys.readouterr().out)
+    assert said["total"]["tokens"] == 0
+    assert all(s["pages"] == 0 for s in said["models"][0]["shapes"])
+
+
+def test_an_unknown_shape_is_refused(session: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["estimate", str(session), "--shape", "no-such"]) == 2
+    assert "no-such" in capsys.readouterr().err

@@ -56,7 +56,7 @@ def find(text: bytes, rules: tuple[Rule, ...]) -> list[Span]:
         return []
     found: list[tuple[int, int, int, str]] = []
     for rank, rule in enumerate(rules):
-        hits = [hit for needle in rule.needles for hit in places.get(needle, ())]
+        hits = sorted(hit for needle in rule.needles for hit in places.get(needle, ()))
         if hits:
             found += (
                 (*_value(match), rank, rule.kind)
@@ -74,7 +74,11 @@ def _needles(rules: tuple[Rule, ...]) -> Needles:
 def _at_needles(
     pattern: re.Pattern[bytes], text: bytes, hits: list[int]
 ) -> Iterator[re.Match[bytes]]:
-    return filter(None, (pattern.match(text, hit) for hit in hits))
+    end = 0  # hits inside a match are passed over, so that long matches cost their length once
+    for hit in hits:
+        if hit >= end and (match := pattern.match(text, hit)) is not None:
+            end = match.end()
+            yield match
 
 
 def _at_words(
@@ -89,7 +93,7 @@ def _at_words(
 
 def _around(pattern: re.Pattern[bytes], text: bytes, hits: list[int]) -> Iterator[re.Match[bytes]]:
     end = 0
-    for hit in sorted(hits):
+    for hit in hits:
         start, end = max(end, hit - BEFORE_BYTES), max(end, hit + AFTER_BYTES)
         yield from pattern.finditer(text, start, end)
 

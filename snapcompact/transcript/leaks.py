@@ -40,7 +40,7 @@ _NO_SECRET_NAMES = re.compile(
     rb"_name$|_path$|_file$|_type$|cookies?_?(?:name|jar|path|domain)"
 )
 _HAS_DIGIT = re.compile(rb"\d")
-_ENV_NAME = re.compile(rb"[A-Z][A-Z0-9_]*")
+_ENV_NAME = re.compile(rb"(?<!\w)[A-Z][A-Z0-9_]*\Z")
 _PLAIN_KEY = re.compile(rb"[\w+=~-]{8,}")
 
 
@@ -55,7 +55,7 @@ def _assigned(match: re.Match[bytes]) -> bool:
     if _PLACEHOLDER.match(value) or (value.isdigit() and len(value) < 12):
         return False
     digit = _HAS_DIGIT.search(value) is not None
-    if _ENV_NAME.fullmatch(name) and match["sep"] == b"=":
+    if _ENV_NAME.search(name) and match["sep"] == b"=":
         return len(value) >= 4 and (quoted is None or digit or len(value) >= 8)
     if b" " in value:
         return False
@@ -98,7 +98,7 @@ _TOKENS = (
 
 
 def _token_rule(needle: bytes, shape: bytes) -> Rule:
-    return Rule("token", (needle,), re.compile(rb"(?<![\w-])" + shape), _has_digit)
+    return Rule("token", (needle,), re.compile(rb"(?<!\w)" + shape), _has_digit)
 
 
 RULES: tuple[Rule, ...] = (
@@ -106,15 +106,18 @@ RULES: tuple[Rule, ...] = (
         "private-key",
         (b"-----begin ",),
         re.compile(
-            rb"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----"
-            rb"(?:(?s:.){0,32000}?-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----"
-            rb"|(?:\\[rn]|[\sA-Za-z0-9+/=:,-]){0,32000})"  # a block that was cut
+            rb"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----(?:"
+            rb"(?:(?!-----BEGIN)(?:\\[rnt\"]|[\s\x80-\xff\w+/=:;,.()@<>|\"'-])){0,32000}?"
+            rb"-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----"
+            # or a block that was cut: whole lines of base64, the last may be short
+            rb"|(?:(?:\\[rn]|\s){1,8}[A-Za-z0-9+/=]{16,80})*"
+            rb"(?:(?:\\[rn]|\s){1,8}[A-Za-z0-9+/]{1,64}={1,2})?)"
         ),
     ),
     Rule(
         "jwt",
         (b"eyj",),
-        re.compile(rb"(?<![\w-])eyJ[\w-]{6,4096}\.[\w-]{4,8192}(?:\.[\w-]{1,1024})?"),
+        re.compile(rb"(?<!\w)eyJ[\w-]{6,4096}\.[\w-]{4,8192}(?:\.[\w-]{1,1024})?"),
     ),
     *(_token_rule(needle, shape) for needle, shape in _TOKENS),
     Rule(

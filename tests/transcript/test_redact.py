@@ -88,7 +88,14 @@ def test_case_36_same_value_same_label_also_broken_over_lines() -> None:
             "sk-abcdefgh12345-\n   0123456789abc rest",
             "[REDACTED:token:1] rest",
         ),
-        ("-----BEGIN RSA PRIVATE KEY-----\nMIIE\nabc=", "[REDACTED:private-key:1]"),
+        (
+            "-----BEGIN RSA PRIVATE KEY-----\nMIIEabcdefghijkl\nabc=\nand more",
+            "[REDACTED:private-key:1]\nand more",
+        ),
+        (
+            "1→-----BEGIN PRIVATE KEY-----\n2→MIIE\n3→-----END PRIVATE KEY-----\n4→x",
+            "1→[REDACTED:private-key:1]\n4→x",
+        ),
     ],
 )
 def test_what_agents_leak(before: str, after: str) -> None:
@@ -174,7 +181,7 @@ _SECRETS = st.sampled_from(
         "-u a:",
         "abc123def456",
         "sk-ABCDEFGHIJKLMNOP1",
-        "-----BEGIN A PRIVATE KEY-----",
+        "-----BEGIN A PRIVATE KEY-----\n",
         "eyJhbGci.e30k.x",
     ]
 )
@@ -200,6 +207,12 @@ def test_one_for_one_and_the_same_again(history: list[Message]) -> None:
     out = list(redact(history))
     assert [(m.role, len(m.blocks)) for m in out] == [(m.role, len(m.blocks)) for m in history]
     assert list(redact(history)) == out
+
+
+def test_many_cut_keys_cost_their_length() -> None:
+    begin = "-----BEGIN A PRIVATE KEY-----"
+    assert _redacted(f"{begin}\n!" * 3_000).count("private-key:1]") == 3_000
+    assert len(_redacted(f"{begin} " * 30_000)) < 30_000 * len(begin)
 
 
 @given(st.binary(max_size=200))

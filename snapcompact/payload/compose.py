@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from snapcompact.history.model import shown
 from snapcompact.payload.budget import Shares, page_budget, payload_shapes, shape_cost, shares
 from snapcompact.payload.guide import WITHOUT_PAGES, guide
-from snapcompact.payload.index import Count, index_text, words_of
+from snapcompact.payload.index import Count, find_missing, index_text
 from snapcompact.payload.select import PagePlan, Region, plan_pages
 from snapcompact.payload.source import DrawnPage, Source, Span
 from snapcompact.payload.values import values_text
@@ -258,10 +258,11 @@ def _index(source: Source, plan: PagePlan, count: Count, budget: int) -> str:
             s.offset < end and s.offset + s.length > start for start, end in ranges
         )
 
-    spans = list(source.store.spans())
-    left_out = [span for span in spans if inside(gone)(span)]
-    words = words_of(spans, source.text, inside(small))
-    return index_text(left_out, words, source.name, count, budget)
+    # 16 bytes a token are more than any text has: what is not held here could not be listed.
+    missing = find_missing(
+        source.store.spans(), source.text, inside(gone), inside(small), 16 * budget
+    )
+    return index_text(missing, source.name, count, budget)
 
 
 def _bytes_of(source: Source, region: Region) -> tuple[int, int]:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import shlex
-from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections import Counter, deque
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -26,63 +26,91 @@ FETCH = "snapcompact restore {name} --as transcript --messages {first}:{last}"
 class Word:
     """What the user said in one message, as transcript bytes, and what followed it."""
 
-    span: Span
+    message: int
     text: bytes
     followed: str
 
 
-def index_text(
-    left_out: Sequence[Span], words: Sequence[Word], name: str, count: Count, budget: int
-) -> str:
+@dataclass(frozen=True, slots=True)
+class Missing:
+    """What no picture shows: messages ``first`` up to ``last`` and bytes of text; and the words.
+
+    ``words`` are the newest of the user there and on pages printed smaller, ``older`` how many
+    more there are.
+    """
+
+    messages: int
+    first: int
+    last: int
+    bytes: int
+    words: tuple[Word, ...]
+    older: int
+
+
+def find_missing(
+    spans: Iterable[Span],
+    read: Callable[[int, int], bytes],
+    gone: Callable[[Span], bool],
+    small: Callable[[Span], bool],
+    most_bytes: int,
+) -> Missing:
+    """What is `gone`, and the words of the user in what is `small`, at most `most_bytes` of them.
+
+    One pass; what is kept does not grow with the history.
+    """
+    messages = first = last = size = older = held = 0
+    words: deque[tuple[int, bytes, Counter[str]]] = deque()
+    for span in spans:
+        if gone(span):
+            first = first if messages else span.message
+            messages, last, size = messages + 1, span.message + 1, size + span.length
+        if span.role == Role.USER and small(span):
+            text = _body(read(span.offset, span.offset + span.length))
+            words.append((span.message, text, Counter()))
+            held += len(text)
+            while held > most_bytes and len(words) > 1:
+                held -= len(words.popleft()[1])
+                older += 1
+        elif words:
+            words[-1][2][span.role] += 1
+    listed = tuple(Word(number, text, _roles(roles)) for number, text, roles in words)
+    return Missing(messages, first, last, size, listed, older)
+
+
+def index_text(missing: Missing, name: str, count: Count, budget: int) -> str:
     """The list, within `budget` tokens but for its head; empty where there is nothing to say.
 
-    `left_out` are the messages on no picture. Words are cut evenly, head and tail, until they fit;
-    where even short ones do not, the oldest give way to a line that says how many.
+    Words are cut evenly, head and tail, until they fit; where even short ones do not, the oldest
+    give way to a line that says how many.
     """
-    if not left_out and not words:
+    if not missing.messages and not missing.words:
         return ""
-    head = _head(left_out, name)
+    head = _head(missing, name)
     left = budget - count(head.encode())
     for most in WORD_BYTES:
-        lines = [_line(word, most) for word in words]
+        lines = [_line(word, most) for word in missing.words]
         if sum(count(line.encode()) for line in lines) <= left:
-            return head + "".join(lines)
+            return head + _older(missing.older) + "".join(lines)
     kept: list[str] = []
     for line in reversed(lines):
         left -= count(line.encode())
         if left < 0:
             break
         kept.append(line)
-    missing = len(lines) - len(kept)
-    note = f"[{missing} older messages of the user: fetch them as above]\n" if missing else ""
-    return head + note + "".join(reversed(kept))
+    return head + _older(missing.older + len(lines) - len(kept)) + "".join(reversed(kept))
 
 
-def words_of(
-    spans: Iterable[Span], read: Callable[[int, int], bytes], wanted: Callable[[Span], bool]
-) -> tuple[Word, ...]:
-    """The user's messages among `spans` that are `wanted`, with what stands between them."""
-    found: list[tuple[Span, Counter[str]]] = []
-    for span in spans:
-        if span.role == Role.USER and wanted(span):
-            found.append((span, Counter()))
-        elif found:
-            found[-1][1][span.role] += 1
-    return tuple(
-        Word(span, _body(read(span.offset, span.offset + span.length)), _roles(followed))
-        for span, followed in found
-    )
+def _older(number: int) -> str:
+    return f"[{number:,} older messages of the user are not listed]\n" if number else ""
 
 
-def _head(left_out: Sequence[Span], name: str) -> str:
-    if not left_out:
+def _head(missing: Missing, name: str) -> str:
+    if not missing.messages:
         return "What the user said on the pages printed smaller:\n"
-    first, last = left_out[0].message, left_out[-1].message + 1
-    size = sum(span.length for span in left_out)
-    command = FETCH.format(name=shlex.quote(name), first=first, last=last)
+    command = FETCH.format(name=shlex.quote(name), first=missing.first, last=missing.last)
     return (
-        f"No picture shows messages {first} to {last - 1} ({len(left_out)} messages, {size:,} bytes"
-        f" of text). To read any of them:\n  {command}\n"
+        f"No picture shows messages {missing.first} to {missing.last - 1} ({missing.messages:,} "
+        f"messages, {missing.bytes:,} bytes of text). To read any of them:\n  {command}\n"
         "What the user said there and on the pages printed smaller:\n"
     )
 
@@ -90,7 +118,7 @@ def _head(left_out: Sequence[Span], name: str) -> str:
 def _line(word: Word, most: int) -> str:
     text = _cut(word.text, most)
     tail = f"\n[then {word.followed}]" if word.followed else ""
-    return f"[message {word.span.message}] {text}{tail}\n"
+    return f"[message {word.message}] {text}{tail}\n"
 
 
 def _cut(text: bytes, most: int) -> str:

@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 STORED_DENSITY = 0.9
 """Stored pages may hold this much less than the model's own shape before they are drawn anew."""
 
-PNG_BYTES_PER_CELL = 3.5
-"""More than our pages have (2.9 at 8x16) and a fixed figure, so that the plan does not depend on
-what the pages show; base64 adds a third."""
+PNG_BYTES_PER_CELL = 3.5, 6.0
+"""More than pages have whose pitch is whole bytes wide (3.1 at 8x16), and others (5.1 at 11x16,
+both of a real session). Fixed figures, so that a plan does not depend on what pages show."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +61,7 @@ def payload_shapes(stored: Shape, model: Model) -> tuple[Shape, ...]:
 def shape_cost(model: Model, shape: Shape) -> ShapeCost:
     """What a full page of `shape` costs `model`."""
     price = image_price(model, shape.page_width, shape.grid_rows * shape.pitch_height)
-    png_bytes = int(shape.page_cells * PNG_BYTES_PER_CELL)
+    png_bytes = int(shape.page_cells * PNG_BYTES_PER_CELL[shape.pitch_width % 8 != 0])
     return ShapeCost(shape.page_cells, max(1, price.high_tokens), png_bytes * 4 // 3)
 
 

@@ -108,10 +108,11 @@ def _head(missing: Missing, name: str) -> str:
     if not missing.messages:
         return "What the user said on the pages printed smaller:\n"
     command = FETCH.format(name=shlex.quote(name), first=missing.first, last=missing.last)
+    words = "What the user said there and on the pages printed smaller:\n" if missing.words else ""
     return (
         f"No picture shows messages {missing.first} to {missing.last - 1} ({missing.messages:,} "
         f"messages, {missing.bytes:,} bytes of text). To read any of them:\n  {command}\n"
-        "What the user said there and on the pages printed smaller:\n"
+        f"{words}"
     )
 
 

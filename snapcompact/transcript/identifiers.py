@@ -37,6 +37,8 @@ _WORD = re.compile(rb"\\+[" + _WORD_BYTES + rb"]*|</[A-Za-z]*|" + _GLUED + rb"|"
 # Arguments of a call are JSON: there a backslash is an escape for certain.
 _JSON_WORD = re.compile(rb"\\u[0-9a-fA-F]{4}|\\.|" + _GLUED + rb"|" + _TAKEN)
 _BORDERS = b" \n\t\"'`()[]{}<>,;:=|!?*&^%"
+# The line that opens a result holds ids of the tool's own, which mean nothing to a reader.
+_RESULT_LINE = re.compile(rb"^<out [^\n]*", re.MULTILINE)
 _CALL_START = re.compile(rb"\xc2\xb6[+*]?call\b")
 _CALL = re.compile(rb"^\xc2\xb6[+*]?call\b[^\n]*\\[^\n]*$", re.MULTILINE)
 _URL = re.compile(rb"(?<![A-Za-z0-9])[a-z][a-z0-9+]{1,9}://[A-Za-z0-9][!-~]*")
@@ -155,6 +157,8 @@ def line_blocks(text: bytes, size: int = 1 << 16) -> Iterator[bytes]:
 
 def _words(block: bytes) -> Counter[bytes]:
     """Words of `block` with their numbers, URLs among them; none has an escape at its border."""
+    if b"<out " in block:
+        block = _RESULT_LINE.sub(b"", block)
     words = Counter(_WORD.findall(block))
     for line in _CALL.findall(block):
         words.update(Counter(_JSON_WORD.findall(line)) - Counter(_WORD.findall(line)))
@@ -183,16 +187,18 @@ def _place(block: bytes, word: bytes) -> int:
     """Where in `block` the word first stands as one of :func:`_words`."""
     at = block.find(word)
     while at >= 0:
-        around = block[at - 1 : at] + block[at + len(word) : at + len(word) + 1]
-        if not around.translate(None, _BORDERS) or _stands(block, word, at):
+        line = block.rfind(b"\n", 0, at) + 1
+        if not block.startswith(b"<out ", line) and _stands(block, word, at, line):
             return at
         at = block.find(word, at + 1)
     return block.find(word)
 
 
-def _stands(block: bytes, word: bytes, at: int) -> bool:
+def _stands(block: bytes, word: bytes, at: int, line: int) -> bool:
     """Whether the expressions find `word` at `at`; they are in step again after one long word."""
-    line = block.rfind(b"\n", 0, at) + 1
+    around = block[at - 1 : at] + block[at + len(word) : at + len(word) + 1]
+    if not around.translate(None, _BORDERS):
+        return True
     start = max(line, at - MOST_BYTES)
     near = block[start : at + MOST_BYTES + 2]
     if b"://" in word:

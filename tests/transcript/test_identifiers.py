@@ -36,7 +36,24 @@ KNOWN = {
 
 words = st.sampled_from([word for kind in KNOWN.values() for word in kind])
 fillers = st.sampled_from(
-    ["the", " ", "\n", ", ", "(", ")", "«", "…", "é", "使用", "\\", "\\n", '"', "</out>\n", "="]
+    [
+        "the",
+        " ",
+        "\n",
+        ", ",
+        "(",
+        ")",
+        "«",
+        "…",
+        "é",
+        "使用",
+        "\\",
+        "\\n",
+        '"',
+        "</out>\n",
+        "=",
+        "\n<out id=",
+    ]
 )
 texts = st.lists(st.one_of(words, fillers), max_size=40).map("".join)
 
@@ -95,6 +112,13 @@ def test_escapes_of_a_calls_arguments_end_words() -> None:
     call = b'\xc2\xb6+call:Bash({"command": "cat one_file\\ntwo_file\\u00e9x \\"three_file\\""})\n'
     found = {i.text for i in find_identifiers([call])}
     assert {b"one_file", b"two_file", b"three_file"} <= found
+
+
+def test_ids_of_results_are_no_identifiers() -> None:
+    text = b"<out call=1 id=toolu_01WatJm9watABh3LeKKhQMbF>\nsome_name\n</out>\n"
+    assert [i.text for i in find_identifiers([text])] == [b"some_name"]
+    later = find_identifiers([text + b"see toolu_01WatJm9watABh3LeKKhQMbF\n"])
+    assert [i.offset for i in later] == [text.find(b"some_name"), len(text) + 4]
 
 
 def test_punctuation_and_diff_signs_are_no_part() -> None:

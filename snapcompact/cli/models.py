@@ -45,6 +45,9 @@ def models(
 def _list(rows: tuple[Model, ...], as_json: bool) -> None:
     from dataclasses import asdict
 
+    from snapcompact.files import config_dir
+    from snapcompact.providers.catalog import USER_FILE
+
     if as_json:
         say_json([_plain(asdict(row)) for row in rows])
         return
@@ -65,6 +68,8 @@ def _list(rows: tuple[Model, ...], as_json: bool) -> None:
         ],
     ):
         say(line)
+    say()
+    say(f"Your own rows, of the same keys, go into {config_dir() / USER_FILE}")
 
 
 def _page_tokens(row: Model) -> str:

@@ -20,7 +20,9 @@ def no_settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_all_rows_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["models"]) == 0
     lines = capsys.readouterr().out.splitlines()
-    assert [line.split()[0] for line in lines[1:]] == [m.name for m in load_catalog().models]
+    names = [line.split()[0] for line in lines[1:] if line]
+    assert names[:-1] == [m.name for m in load_catalog().models]
+    assert "models.toml" in lines[-1]
     assert run(["models", "--json"]) == 0
     rows = json.loads(capsys.readouterr().out)
     assert all(row["source"] and row["date"] for row in rows)

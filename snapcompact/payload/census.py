@@ -38,8 +38,7 @@ MESSAGE_TOKENS = 4
 """Role and borders of one message; OpenAI's chat format took 3 and a role (1)."""
 
 SEALED_BYTES_PER_TOKEN = 4
-"""Sealed reasoning is base64 that nobody bills by its characters; this only keeps it from being
-nothing."""
+"""A guess, in a kind of its own: what sealed reasoning costs when it is sent again is not known."""
 
 LARGEST = 10
 DUPLICATE_BYTES = 256
@@ -162,8 +161,10 @@ class CensusTaker:
             case Text(data):
                 yield _Part("text", "", data)
             case Thinking(data, sealed_bytes):
-                sealed = sealed_bytes / SEALED_BYTES_PER_TOKEN
-                yield _Part("thinking", "", data, sealed)
+                if data:
+                    yield _Part("thinking", "", data)
+                if sealed_bytes:
+                    yield _Part("sealed", "", b"", sealed_bytes / SEALED_BYTES_PER_TOKEN)
             case ToolCall(call_id, name, args):
                 self._remember(call_id, name)
                 yield _Part("call", name, wtf8(name) + b" " + args)

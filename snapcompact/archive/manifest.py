@@ -98,6 +98,8 @@ class Manifest:
     """SHA-256 of glyphs.bdf and guide.md."""
     last_page: PageRow | None
     """The row of the last page, which changes when the history grows; pages.jsonl has the rest."""
+    last_message: MessageRow | None = None
+    """The row of the last message, which grows while its answer is still coming in."""
     source: tuple[SourceSegment, ...] = ()
     losses: dict[str, int] = field(default_factory=dict)
     damage: dict[str, int] = field(default_factory=dict)
@@ -137,20 +139,29 @@ def chain(previous: str, line: bytes) -> str:
 
 def dump_row(row: PageRow | MessageRow) -> bytes:
     """A row as one line of JSON, its empty fields left out, with LF."""
-    values = {f.name: getattr(row, f.name) for f in fields(row)}
-    kept = {k: v for k, v in values.items() if v not in ("", None, ()) or k == "messages"}
+    kept = _kept(row)
     try:
         return orjson.dumps(kept, option=orjson.OPT_APPEND_NEWLINE)
     except TypeError:  # an id with a lone surrogate, which only the standard library escapes
         return json.dumps(kept, separators=(",", ":")).encode() + b"\n"
 
 
+def _kept(row: PageRow | MessageRow) -> dict[str, Any]:
+    values = {f.name: getattr(row, f.name) for f in fields(row)}
+    return {k: v for k, v in values.items() if v not in ("", None, ())}
+
+
 def dump_manifest(manifest: Manifest) -> bytes:
     """The manifest as indented JSON, the format's version first."""
     values = asdict(manifest)
+    for name, row in (("last_page", manifest.last_page), ("last_message", manifest.last_message)):
+        values[name] = None if row is None else _kept(row)
     ordered = {"snapcompact": values.pop("snapcompact"), "tool": values.pop("tool"), **values}
-    kept = {k: v for k, v in ordered.items() if v not in ({}, (), [])}
-    return orjson.dumps(kept, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
+    kept = {k: v for k, v in ordered.items() if v not in ({}, (), [], None)}
+    try:
+        return orjson.dumps(kept, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
+    except TypeError:  # see dump_row
+        return json.dumps(kept, indent=2).encode() + b"\n"
 
 
 def load_manifest(data: bytes, where: str) -> Manifest:
@@ -175,6 +186,7 @@ def load_manifest(data: bytes, where: str) -> Manifest:
         chains=check.table("chains", str),
         hashes=check.table("hashes", str),
         last_page=None if last is None else _page_row(last, f"{where}: last_page"),
+        last_message=_message_row(raw.get("last_message"), f"{where}: last_message"),
         source=tuple(_segment(s, f"{where}: source") for s in check.list("source")),
         losses=check.table("losses", int),
         damage=check.table("damage", int),
@@ -194,7 +206,17 @@ def load_page_row(line: bytes, where: str) -> PageRow:
 
 def load_message_row(line: bytes, where: str) -> MessageRow:
     """The message row in `line`."""
-    check = _Check(where, _json_object(line, where))
+    row = _message_row(_json_object(line, where), where)
+    assert row is not None
+    return row
+
+
+def _message_row(raw: object, where: str) -> MessageRow | None:
+    if raw is None:
+        return None
+    if not isinstance(raw, dict):
+        raise ArchiveError(f"{where}: a message's row must be an object, found {str(raw)[:80]}")
+    check = _Check(where, raw)
     usage = check.raw.get("usage")
     return MessageRow(
         message=check.count("message"),
@@ -270,6 +292,19 @@ def _check_totals(manifest: Manifest, where: str) -> None:
         raise ArchiveError(
             f"{where}: the last page is {last.page} of {manifest.pages} and ends at "
             f"{last.offset + last.length} of {manifest.transcript_bytes} bytes"
+        )
+    final = manifest.last_message
+    if (final is None) != (manifest.messages == 0):
+        raise ArchiveError(
+            f"{where}: {manifest.messages} messages, but the last one's row disagrees"
+        )
+    if final is not None and (
+        final.message + 1 != manifest.messages
+        or final.offset + final.length != manifest.transcript_bytes
+    ):
+        raise ArchiveError(
+            f"{where}: the last message is {final.message} of {manifest.messages} and ends at "
+            f"{final.offset + final.length} of {manifest.transcript_bytes} bytes"
         )
 
 

@@ -124,17 +124,22 @@ class Archive:
     def message_rows(self, start: int = 0, stop: int | None = None) -> Iterator[MessageRow]:
         """The rows of messages `start` (from 0) up to, not including, `stop`."""
         stop = self.manifest.messages if stop is None else min(stop, self.manifest.messages)
+        for row in self._message_rows_near(start) if start < stop else ():
+            if row.message >= stop:
+                return
+            if row.message >= start:
+                yield row
+
+    def _message_rows_near(self, target: int) -> Iterator[MessageRow]:
+        """All message rows from message `target`, or a little before it, on."""
         length = self.manifest.lengths.get(names.MESSAGES, 0)
         where = f"{self.store.where}: {names.MESSAGES}"
-        if start >= stop:
-            return
-        with self.store.open(names.MESSAGES) as file:
-            at = find_start(file, length, load_message_row, lambda r: r.message, start, where)
-            for row in rows_from(file, length, load_message_row, where, start=at):
-                if row.message >= stop:
-                    return
-                if row.message >= start:
-                    yield row
+        if length:
+            with self.store.open(names.MESSAGES) as file:
+                at = find_start(file, length, load_message_row, lambda r: r.message, target, where)
+                yield from rows_from(file, length, load_message_row, where, start=at)
+        if self.manifest.last_message is not None:
+            yield self.manifest.last_message
 
     def _rows_near(self, key: Callable[[PageRow], int], target: int) -> Iterator[PageRow]:
         """All page rows from the last one on whose `key` is at most `target`."""

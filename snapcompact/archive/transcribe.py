@@ -36,6 +36,8 @@ class Transcriber:
         self.count = count
         self.offset = offset
         self.chain = chained
+        self.last: MessageRow | None = None
+        """The newest message's row, which is written once the next message has come."""
         self.rows_bytes = 0
         self._rows = rows
         self._store_blob = store_blob
@@ -48,7 +50,7 @@ class Transcriber:
         size = 0
         for message in messages:
             text = self.writer.write(message)
-            self._note(message, text)
+            self.note(message, text)
             held.append(text)
             size += len(text)
             if size >= PIECE_BYTES:
@@ -78,12 +80,14 @@ class Transcriber:
                 break
         return first, last + 1
 
-    def _note(self, message: Message, text: bytes) -> None:
-        row = message_row(message, self.count, self.offset, text)
-        line = dump_row(row)
-        self._rows.write(line)
-        self.rows_bytes += len(line)
-        self.chain = chain(self.chain, line)
+    def note(self, message: Message, text: bytes) -> None:
+        """The next message, written as `text`: its row and blobs."""
+        if self.last is not None:
+            line = dump_row(self.last)
+            self._rows.write(line)
+            self.rows_bytes += len(line)
+            self.chain = chain(self.chain, line)
+        self.last = message_row(message, self.count, self.offset, text)
         self._ends.append((self.count, self.offset + len(text)))
         self.count += 1
         self.offset += len(text)

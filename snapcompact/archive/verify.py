@@ -268,12 +268,21 @@ class _MessageCheck:
             except SnapcompactError as exc:
                 self._found.add(str(exc))
                 return
-            if row.message != self._expected or row.offset != self._offset:
-                self._found.add(f"{names.MESSAGES}: message {self._expected} is out of place")
+            if not self._in_place(row):
                 return
-            self._expected += 1
-            self._offset += row.length
             yield row
+        last = self._archive.manifest.last_message
+        if last is not None and self._in_place(last):
+            yield last
+
+    def _in_place(self, row: MessageRow) -> bool:
+        """Whether `row` follows the one before; said where it does not."""
+        if row.message != self._expected or row.offset != self._offset:
+            self._found.add(f"{names.MESSAGES}: message {self._expected} is out of place")
+            return False
+        self._expected += 1
+        self._offset += row.length
+        return True
 
     def _check(self, row: MessageRow) -> None:
         at = row.offset - self._base

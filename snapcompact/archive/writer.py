@@ -77,8 +77,8 @@ class ArchiveWriter:
             self._totals["cells"] -= last.cells if last else 0
             self._totals["png_bytes"] -= last.size if last else 0
         self._pages_chain = base.chains[names.PAGES] if base else CHAIN_START
-        self._pages_bytes = base.lengths[names.PAGES] if base else 0
-        self._messages_bytes = base.lengths[names.MESSAGES] if base else 0
+        self._pages_bytes = base.lengths.get(names.PAGES, 0) if base else 0
+        self._messages_bytes = base.lengths.get(names.MESSAGES, 0) if base else 0
         self._last: PageRow | None = None
         self._transcriber: Transcriber | None = None
 
@@ -92,8 +92,8 @@ class ArchiveWriter:
             transcriber = self._transcriber = Transcriber(
                 rows,
                 self._store_blob,
-                count=base.messages if base else 0,
-                offset=base.transcript_bytes if base else 0,
+                count=base.last_message.message if base and base.last_message else 0,
+                offset=base.last_message.offset if base and base.last_message else 0,
                 chained=base.chains[names.MESSAGES] if base else CHAIN_START,
             )
             cells = self._printer.paginate(feed(transcriber))
@@ -140,6 +140,7 @@ class ArchiveWriter:
             chains={names.PAGES: self._pages_chain, names.MESSAGES: transcriber.chain},
             hashes=dict(self._write_small(name, data) for name, data in small.items()),
             last_page=self._last,
+            last_message=transcriber.last,
             source=source,
             losses=dict(sorted(losses.items())),
             damage=dict(sorted(report.damage.counts.items())),

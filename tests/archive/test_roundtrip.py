@@ -230,6 +230,13 @@ def grown(tmp_path: Path, cuts: list[int], **options: object) -> tuple[Path, Pat
     return source, out
 
 
+def test_appending_to_one_message_on_one_page(tmp_path: Path) -> None:
+    source, out = grown(tmp_path, [1, 2, 3])
+    with open_archive(out) as archive:
+        assert verify_archive(archive, source=iter([source.read_bytes()])).problems == ()
+        assert archive.manifest.messages == 3
+
+
 @pytest.mark.parametrize("header", ["", "-header"])
 def test_appending_gives_the_pages_of_one_run(header: str, tmp_path: Path) -> None:
     shape = f"8x16@8x16-640x160{header}"

@@ -21,7 +21,9 @@ class BreakerRules:
 BENIGN = frozenset(
     {
         Reason.DISABLED, Reason.NOT_APPLIED, Reason.NO_MESSAGES, Reason.NOTHING,
-        Reason.NO_SUMMARISER, Reason.INEFFECTIVE, Reason.CANCELLED, Reason.BUSY, Reason.CAPPED,
+        Reason.NO_SUMMARISER,
+        Reason.ALREADY,
+        Reason.FOCUS, Reason.INEFFECTIVE, Reason.CANCELLED, Reason.BUSY, Reason.CAPPED,
         Reason.OPEN,
     }
 )  # fmt: skip

@@ -86,7 +86,7 @@ def _slot(entry: Entry, estimator: Estimator, rules: CutRules) -> Slot:
         tokens=estimator(message),
         counted=(plain or rules.count_marks) and kind is not Kind.COMPACTION,
         is_message=plain,
-        may_cut=message.role is not Role.TOOL and kind is not Kind.COMPACTION,
+        may_cut=message.role is not Role.TOOL and kind not in (Kind.COMPACTION, Kind.META),
         is_user=plain and is_user,
         starts_turn=(plain and message.role is Role.USER and message.label != SUMMARY)
         or kind in (Kind.BRANCH, Kind.CUSTOM),

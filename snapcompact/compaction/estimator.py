@@ -59,6 +59,8 @@ class LearnedEstimator:
         from snapcompact.tokens import tokens_of_parts
 
         fresh = [message for message in messages if id(message) not in self._known]
+        if not fresh:
+            return
         texts = [b"\n".join(_pieces(message.blocks)) for message in fresh]
         cuts = np.cumsum([0, *map(len, texts)])
         counts = tokens_of_parts(b"".join(texts), cuts, self._family)

@@ -75,12 +75,16 @@ def _kind(message: Message) -> Kind:
 
 
 def _said(message: Message, kind: Kind, mark: Mark | None) -> Message | None:
-    """The message an entry brings into the context; none for a note."""
+    """The message an entry brings into the context.
+
+    A note (an unknown role, an error, an unknown record) stands where it stood: a tool may not have
+    sent it, but what is summarised or archived must hold it.
+    """
     if kind is Kind.BRANCH and mark:
         return summary_message(mark.summary, label=BRANCH_SUMMARY)
     if kind is Kind.COMPACTION and mark:
         return summary_message(mark.summary, label=SUMMARY)
-    return None if kind in (Kind.META, Kind.RESET) else message
+    return None if kind is Kind.RESET else message
 
 
 def _by_index(said: Mapping[str, Any], ids: Mapping[int, str]) -> str:

@@ -139,25 +139,56 @@ def _no_result(call_id: str) -> Message:
     return Message(Role.TOOL, (ToolResult(call_id, (text,), is_error=True),))
 
 
+def _named(messages: Sequence[Message], found: Mapping[Place, Place]) -> tuple[Message, ...]:
+    """`messages`, calls without an id named, and each result given the id of its call."""
+    ids = {
+        (index, place): block.id or f"call-{index}-{place}"
+        for index, message in enumerate(messages)
+        for place, block in enumerate(message.blocks)
+        if isinstance(block, ToolCall)
+    }
+
+    def named(block: Block, at: Place) -> Block:
+        if isinstance(block, ToolCall):
+            return replace(block, id=ids[at])
+        if isinstance(block, ToolResult) and at in found:
+            return replace(block, call_id=ids[found[at]])
+        return block
+
+    return tuple(
+        replace(
+            message,
+            blocks=tuple(named(b, (index, place)) for place, b in enumerate(message.blocks)),
+        )
+        for index, message in enumerate(messages)
+    )
+
+
 def repair(messages: Sequence[Message]) -> Repair:
     """`messages` with every pair whole and nothing said left out.
 
     Orphan results become user text. A call with no result gets one that says so, unless its message
-    is the last, where the result is still to come.
+    is the last, where the result is still to come. Calls without an id get one.
     """
     found = answers(messages)
     answered = set(found.values())
     out: list[Message] = []
     orphans = unanswered = 0
-    for index, message in enumerate(messages):
-        lost = [i for i, block in enumerate(message.blocks)
-                if isinstance(block, ToolResult) and (index, i) not in found]  # fmt: skip
+    for index, message in enumerate(_named(messages, found)):
+        lost = [
+            place
+            for place, block in enumerate(message.blocks)
+            if isinstance(block, ToolResult) and (index, place) not in found
+        ]
         orphans += len(lost)
         out.append(_with_orphans(message, lost) if lost else message)
         if index == len(messages) - 1:
             break
-        open_calls = [block for i, block in enumerate(message.blocks)
-                      if isinstance(block, ToolCall) and (index, i) not in answered]  # fmt: skip
+        open_calls = [
+            block
+            for place, block in enumerate(message.blocks)
+            if isinstance(block, ToolCall) and (index, place) not in answered
+        ]
         out += [_no_result(call.id) for call in open_calls]
         unanswered += len(open_calls)
     return Repair(tuple(out), orphans, unanswered)

@@ -104,10 +104,13 @@ def divide(
     return partition, entries[at].id if at < len(entries) else ""
 
 
-def _safe_borders(entries: Sequence[Entry]) -> list[int]:
-    """Indexes, both ends included, where a border parts no pair."""
-    needs = reach([entry.message or Message(Role.NOTE, ()) for entry in entries])
-    return [index for index, need in enumerate(needs) if need >= index]
+def _safe_borders(entries: Sequence[Entry], early: Sequence[Item]) -> list[int]:
+    """Indexes of `entries`, the end included, where a border parts no pair of it and `early`."""
+    messages = [item.message for item in early]
+    messages += [entry.message or Message(Role.NOTE, ()) for entry in entries]
+    needs = reach(messages)
+    shift = len(early)
+    return [index for index in range(len(entries) + 1) if needs[shift + index] >= shift + index]
 
 
 def by_span(entries: Sequence[Entry], early: Sequence[Item], span: tuple[str, str]) -> Partition:
@@ -122,9 +125,9 @@ def by_span(entries: Sequence[Entry], early: Sequence[Item], span: tuple[str, st
     first, last = places[span[0]], places[span[1]]
     if first > last:
         raise UsageError(f"range ends before it begins: {span[0]!r} comes after {span[1]!r}")
-    safe = _safe_borders(entries)
+    safe = _safe_borders(entries, early)
     first = min(border for border in safe if border >= first)
-    after = max(border for border in safe if border <= last + 1)
+    after = max((border for border in safe if border <= last + 1), default=first)
     summaries = [item for item in early if is_summary(item.message)]
     return Partition(
         before=(*(i for i in early if not is_summary(i.message)), *items_of(entries[:first])),
@@ -146,7 +149,8 @@ def keep_prefix(
     if snap_share:
         messages = [entry.message or Message(Role.NOTE, ()) for entry in entries]
         wanted = snapped(messages, wanted, snap_share)
-    at = max(border for border in _safe_borders(entries) if border <= wanted)
+    safe = _safe_borders(entries, early)
+    at = max((border for border in safe if border <= wanted), default=0)
     summaries = [item for item in early if is_summary(item.message)]
     return Partition(
         before=(*(i for i in early if not is_summary(i.message)), *items_of(entries[:at])),

@@ -6,6 +6,7 @@ chosen by ``modes.choose`` with what pages would cost. Others carry the plan out
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
@@ -88,7 +89,9 @@ class Plan:
         return self.preparation.partition if self.preparation else Partition()
 
     def kept_tokens(self, estimator: Estimator) -> int:
-        """Tokens of all that stays word for word."""
+        """Tokens of all that stays word for word; of everything, where nothing is to be done."""
+        if self.preparation is None:
+            return self.tail.tokens if self.tail else self.tokens_before
         part = self.partition
         kept = sum(estimator(i.message) for i in (*part.before, *part.pinned, *self.protected))
         tail = self.tail.tokens if self.tail else sum(estimator(i.message) for i in part.kept)
@@ -144,14 +147,22 @@ def _room(ask: Ask, policy: Policy) -> int:
 
 
 def _shrink(
-    items: Sequence[Item], ask: Ask, estimator: Estimator, policy: Policy,
+    items: Sequence[Item],
+    ask: Ask,
+    estimator: Estimator,
+    policy: Policy,
     pointer: Callable[[Item], str],
-) -> Shrunk | None:  # fmt: skip
-    room = _room(ask, policy)
+    *,
+    alone: bool,
+) -> Shrunk | None:
+    """`items` cut down where they are too large; `alone` says that no summary joins them."""
+    rules, room = policy.shrink, _room(ask, policy)
     total = sum(estimator(item.message) for item in items)
-    if not policy.shrink.enabled or not room or total <= room:
+    start = room if alone else math.floor(room * rules.start_share)
+    if not rules.enabled or not room or total <= start:
         return None
-    return shrink_tail(items, room, estimator, policy.shrink, pointer)
+    target = math.floor(room * rules.target_share)
+    return shrink_tail(items, target, estimator, rules, pointer)
 
 
 def archive_pointer(item: Item) -> str:
@@ -197,9 +208,9 @@ def decide(
     )
     prepared = prepare(context, replace(ask.cut, keep_tokens=budget), estimator, policy.prepare)
     if prepared is None:
-        tail = _shrink(context.items, ask, estimator, policy, pointer)
+        tail = _shrink(context.items, ask, estimator, policy, pointer, alone=True)
         return replace(plan, tail=tail) if tail else replace(plan, outcome=_nothing(context))
-    tail = _shrink(prepared.partition.kept, ask, estimator, policy, pointer)
+    tail = _shrink(prepared.partition.kept, ask, estimator, policy, pointer, alone=False)
     reduced, steps = _reduced(prepared.partition, ask, estimator, policy)
     calls = plan_calls(
         replace(prepared, partition=reduced), ask.focus, policy.summary,

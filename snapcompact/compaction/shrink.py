@@ -24,6 +24,10 @@ class ShrinkRules:
     """Where shrinking starts and ends."""
 
     enabled: bool = True
+    start_share: float = 0.8
+    """A kept tail above this share of window less reserve is shrunk …"""
+    target_share: float = 0.6
+    """… to this one, which leaves room for the summary and an answer."""
     min_chars: int = 200
     """Characters that stay of a part at least."""
     head_share: float = 0.6

@@ -1,0 +1,80 @@
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from hypothesis import given, settings
+
+from snapcompact.compaction.modes.extract import HEAD, extract, open_todos
+from snapcompact.history.model import Message, Role, Text
+from tests.compaction.sessions import answer, call, result, stretches
+
+if TYPE_CHECKING:
+    from snapcompact.compaction.entries import Kind
+
+SESSION = [
+    Message(Role.USER, (Text(b"Fix the parser. Never touch vendor/. Use tabs only."),)),
+    answer("I decided to rewrite lex.py because the table is wrong.",
+           call("1", "read", b'{"path":"lex.py"}')),
+    result("1", "def lex(): pass"),
+    answer("", call("2", "edit", b'{"path":"lex.py"}')),
+    result("2", "done"),
+    answer("", call("3", "bash", b'{"command":"pytest -q"}')),
+    result("3", "E   AssertionError: 3 failed", 1),
+    answer("", call("4", "bash", b'{"command":"pytest -q"}')),
+    result("4", "12 passed"),
+    answer("", call("5", "bash", b'{"command":"deploy now"}')),
+    result("5", "permission denied", 1, error=True),
+    answer("", call("6", "todowrite", json.dumps({"todos": [
+        {"content": "write docs", "status": "pending"},
+        {"content": "fix lexer", "status": "completed"},
+        {"content": "ship", "status": "in_progress"}]}).encode())),
+    result("6"),
+    Message(Role.USER, (Text(b"Go on with the docs."),)),
+]  # fmt: skip
+
+
+def section(text: str, title: str) -> str:
+    return text.split(f"## {title}\n", 1)[1].split("\n## ", 1)[0]
+
+
+def test_sections_are_filled_from_the_records() -> None:
+    text = extract(SESSION)
+    assert text.startswith(HEAD)
+    assert "Fix the parser." in section(text, "Goal")
+    assert "Go on with the docs." in section(text, "Goal")
+    rules = section(text, "Constraints & Preferences")
+    assert "Never touch vendor/." in rules
+    assert "Use tabs only." in rules
+    assert "changed lex.py" in section(text, "Progress")
+    assert "rewrite lex.py because" in section(text, "Key Decisions")
+    errors = section(text, "Errors")
+    assert "bash pytest: E AssertionError: 3 failed — a later try worked" in errors
+    assert "bash deploy: permission denied — open" in errors
+    assert "write docs (pending)" in section(text, "Next Steps")
+    assert "fix lexer" not in section(text, "Next Steps")
+    assert "ship (in progress)" in section(text, "Next Steps")
+    assert "todowrite" in section(text, "Last Steps")
+
+
+def test_a_previous_summary_and_a_focus_get_their_place() -> None:
+    text = extract(SESSION, previous="EARLIER WORDS", focus="docs please")
+    assert "EARLIER WORDS" in section(text, "Earlier Summary")
+    assert "write docs" not in section(text, "About: docs please")
+    assert "user: Go on with the docs." in section(text, "About: docs please")
+
+
+def test_unticked_boxes_are_todos() -> None:
+    assert open_todos([answer("- [ ] one\n- [x] two\n- [ ] three")])[:1] == ["one"]
+
+
+@settings(max_examples=80, deadline=None)
+@given(stretch=stretches())
+def test_any_history_gives_the_same_extract_twice(
+    stretch: list[tuple[Kind, Message | None]],
+) -> None:
+    messages = [message for _, message in stretch if message is not None]
+    text = extract(messages)
+    assert text == extract(messages)
+    assert text.startswith(HEAD)
+    assert len(text) < 40_000

@@ -130,6 +130,7 @@ FORMATS: tuple[Format, ...] = (
         ".codex/sessions/*/*/*/rollout-*.jsonl*",
         ".codex/archived_sessions/rollout-*.jsonl*",
     ),  # before chat messages: its oldest records look like those
+    _own("snapcompact_messages", "snapcompact's own JSON Lines of messages"),
     _own("openai_chat", "OpenAI Chat Completions messages"),
     _own("openai_finetune", "Fine-tune conversations"),
     _own(

@@ -16,7 +16,7 @@ from snapcompact.compaction.context import (
 from snapcompact.compaction.entries import Entry, Item, Kind, Mark, is_summary
 from snapcompact.compaction.policy import preset
 from snapcompact.errors import InputError
-from tests.compaction.sessions import answer, entries_of, user
+from tests.compaction.generated import answer, entries_of, user
 
 RULES = preset().context
 

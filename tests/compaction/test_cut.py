@@ -11,7 +11,7 @@ from snapcompact.compaction.cut import find_cut, forced_cut, prefix_cut, snapped
 from snapcompact.compaction.pairs import reach
 from snapcompact.compaction.policy import preset
 from snapcompact.history.model import Message, Role
-from tests.compaction.sessions import (
+from tests.compaction.generated import (
     answer,
     appended,
     call,

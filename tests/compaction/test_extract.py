@@ -7,7 +7,7 @@ from hypothesis import given, settings
 
 from snapcompact.compaction.modes.extract import HEAD, extract, open_todos
 from snapcompact.history.model import Message, Role, Text
-from tests.compaction.sessions import answer, call, result, stretches
+from tests.compaction.generated import answer, call, result, stretches
 
 if TYPE_CHECKING:
     from snapcompact.compaction.entries import Kind

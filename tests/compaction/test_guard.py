@@ -38,7 +38,7 @@ from snapcompact.compaction.recovery import (
     overflow_turn,
 )
 from snapcompact.compaction.speculate import blocking_events, may_start, prepared, stale
-from tests.compaction.sessions import answer, call, entries_of, user
+from tests.compaction.generated import answer, call, entries_of, user
 
 if TYPE_CHECKING:
     from snapcompact.history.model import Message

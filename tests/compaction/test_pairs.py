@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from snapcompact.compaction.entries import Kind, results_of
 from snapcompact.compaction.pairs import call_links, drop_broken, reach, repair, whole_split
 from snapcompact.history.model import Message, Role, ToolResult
-from tests.compaction.sessions import answer, call, result, stretches, user
+from tests.compaction.generated import answer, call, result, stretches, user
 
 Stretch = list[tuple[Kind, Message | None]]
 

@@ -16,7 +16,7 @@ from snapcompact.compaction.pairs import call_links
 from snapcompact.compaction.policy import Policy, preset, preset_names
 from snapcompact.compaction.prepare import CutRequest, prepare
 from snapcompact.errors import UsageError
-from tests.compaction.sessions import answer, appended, call, entries_of, result, stretches, user
+from tests.compaction.generated import answer, appended, call, entries_of, result, stretches, user
 
 if TYPE_CHECKING:
     from snapcompact.compaction.partition import Partition

@@ -13,7 +13,7 @@ from snapcompact.compaction.plan import Ask, Plan, decide, judge, plan_lines
 from snapcompact.compaction.policy import preset
 from snapcompact.compaction.prepare import CutRequest
 from snapcompact.compaction.request import call_prompt
-from tests.compaction.sessions import answer, appended, call, entries_of, result, stretches, user
+from tests.compaction.generated import answer, appended, call, entries_of, result, stretches, user
 from tests.compaction.test_partition import check_partition
 
 if TYPE_CHECKING:

@@ -18,7 +18,7 @@ from snapcompact.compaction.prompt import (
 from snapcompact.compaction.serialise import SerialRules, cut_bytes, cut_middle, serialise
 from snapcompact.errors import UnknownNameError
 from snapcompact.history.model import Blob, Message, Role, Text, ToolCall
-from tests.compaction.sessions import answer, call, result, user
+from tests.compaction.generated import answer, call, result, user
 
 SECTIONS = {
     "goal": ["Goal", "Constraints & Preferences", "Progress", "Done", "In Progress", "Blocked",

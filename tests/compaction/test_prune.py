@@ -13,7 +13,7 @@ from snapcompact.compaction.micro import MicroRules, ShakeRules, shake_regions, 
 from snapcompact.compaction.policy import preset
 from snapcompact.compaction.progressive import prune_levels
 from snapcompact.compaction.prune import PruneRules, prune_input, prune_old, prune_stale
-from tests.compaction.sessions import answer, appended, call, entries_of, result, stretches, user
+from tests.compaction.generated import answer, appended, call, entries_of, result, stretches, user
 
 if TYPE_CHECKING:
     from snapcompact.history.model import Message

@@ -9,7 +9,7 @@ from snapcompact.compaction.counting import rule_estimator
 from snapcompact.compaction.entries import Item, Kind
 from snapcompact.compaction.policy import preset
 from snapcompact.compaction.shrink import ceiling, cut_results, shrink_tail
-from tests.compaction.sessions import answer, appended, call, entries_of, result, stretches, user
+from tests.compaction.generated import answer, appended, call, entries_of, result, stretches, user
 
 if TYPE_CHECKING:
     from snapcompact.history.model import Message

@@ -10,8 +10,8 @@ The lines behind a marker, up to the next one, are the block's text; no line at 
 block. ``<out>`` … ``</out>`` is a message of its own, the result of a call.
 
 - ``¶think:``, ``¶ai:`` and ``¶call:`` continue the assistant's message when they come in that order
-  and nothing else has come between; else they open a new one. ``¶+think:`` and ``¶+call:`` always
-  continue, ``¶*ai:`` (``*think``, ``*call``) always opens.
+  (several calls in a row included) and no other message has come between; else they open a new one.
+  ``¶+think:`` and ``¶+call:`` always continue, ``¶*ai:`` (``*think``, ``*call``) always opens.
 - A label narrows a role: ``¶user[context]:``. A marker with a label opens a message.
 - Fields are ``key=value``. A value, name or label with a character outside its plain set stands
   in double quotes, with ``\\``, ``\"`` and ``\n`` for backslash, quote and LF.
@@ -44,6 +44,15 @@ SCOPE_ROLE = {scope: role for role, scope in ROLE_SCOPE.items()}
 THINK, AI, CALL = 0, 1, 2
 """Order in which an assistant's scopes continue one message without a sign."""
 RANK = {b"think": THINK, b"ai": AI, b"call": CALL}
+
+
+def goes_on(last: int | None, rank: int) -> bool:
+    """Whether a marker of `rank` without a sign continues the message whose last one is `last`.
+
+    `last` is None where the newest message is no assistant's. A call may follow a call: parallel
+    calls are common, two answers in a row that are calls alone are not.
+    """
+    return last is not None and (rank > last or rank == last == CALL)
 
 _NEEDS_ESCAPE = re.compile(rb"(?m)^(?=\\*(?:\xc2\xb6|</?out))")
 _ESCAPED = re.compile(rb"(?m)^\\(?=\\*(?:\xc2\xb6|</?out))")

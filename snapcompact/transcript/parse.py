@@ -30,6 +30,7 @@ from snapcompact.transcript.grammar import (
     RANK,
     SCOPE_ROLE,
     Marker,
+    goes_on,
     parse_call,
     parse_fields,
     parse_marker,
@@ -168,8 +169,7 @@ class _Parser:
         rank = RANK.get(marker.scope)
         continues = marker.flag == b"+" or (
             rank is not None
-            and self._rank is not None
-            and rank > self._rank
+            and goes_on(self._rank, rank)
             and marker.flag != b"*"
             and marker.label is None
         )

@@ -32,6 +32,7 @@ from snapcompact.transcript.grammar import (
     call_line,
     escape_lines,
     fields,
+    goes_on,
     label_part,
 )
 
@@ -74,7 +75,7 @@ class TranscriptWriter:
     def _write_assistant(self, message: Message) -> bytes:
         first = message.blocks[0] if message.blocks else None
         scope = _OPENING_SCOPE.get(type(first), b"ai")
-        continues = self._last_rank is not None and RANK[scope] > self._last_rank
+        continues = goes_on(self._last_rank, RANK[scope])
         flag = b"*" if continues and not message.label else b""
         marker = PILCROW + flag + scope + label_part(message.label) + b":"
         rest = message.blocks[1:]
@@ -100,7 +101,7 @@ class TranscriptWriter:
             case Thinking():
                 return PILCROW + b"+think:" + _thinking(block)
             case ToolCall():
-                plain = self._last_rank is not None and self._last_rank < CALL
+                plain = goes_on(self._last_rank, CALL)
                 if plain:
                     self._last_rank = CALL
                 return PILCROW + (b"call:" if plain else b"+call:") + _call(block)

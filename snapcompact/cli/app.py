@@ -9,14 +9,18 @@ import typer
 
 from snapcompact.cli import (
     archive,
+    compact,
+    config,
     estimate,
     info,
     models,
     payload,
     read,
     restore,
+    rpc,
     shapes,
     transcript,
+    undo,
     verify,
 )
 from snapcompact.cli.console import ReaderGone, note
@@ -46,6 +50,10 @@ for module in (
     info,
     shapes,
     models,
+    compact,
+    undo,
+    config,
+    rpc,
 ):
     module.register(app)
 

@@ -13,7 +13,7 @@ import shutil
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -38,7 +38,9 @@ _MOST_UNDO_BYTES = 1 << 20
 
 def load_stored(session: Session) -> Stored:
     """`session` as its format's writer sees it. Raises InputError, DiskError."""
-    return writer_for(session.format.name).load(session)
+    path = session.source.path
+    digest = fingerprint(path) if path is not None else ""
+    return replace(writer_for(session.format.name).load(session), digest=digest)
 
 
 def context_of(stored: Stored, rules: ContextRules) -> Context:
@@ -56,6 +58,16 @@ def default_output(path: Path, format_name: str) -> Path:
         stem, extension = name, "jsonl"
     extension = extension if keeps_format(format_name) else "json"
     return path.with_name(f"{stem}.compacted.{extension}")
+
+
+def archive_name(out: Path) -> Path:
+    """A free name for the archive that goes with the session `out`: ``NAME.archive``, numbered."""
+    stem = out.name.rpartition(".")[0] or out.name
+    number, path = 1, out.with_name(f"{stem}.archive")
+    while path.exists():
+        number += 1
+        path = out.with_name(f"{stem}.archive-{number}")
+    return path
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,17 +90,17 @@ def write_session(
     """
     if not in_place and out.exists():
         raise OutputExistsError(f"{out} already exists; give another name with -o")
-    before = fingerprint(out) if in_place else ""
     with _staged(out) as partial:
         size = _fill(partial, stored, change)
         _check(partial, stored, change, rules)
         if not in_place and out.exists():
             raise OutputExistsError(f"{out} was made by another while we worked")
-        if in_place and fingerprint(out) != before:
-            raise InputError(f"{out} changed while it was compacted; nothing was written")
-        backup = _back_up(out, before) if in_place else None
+        source = stored.session.source.path
+        if source is not None and fingerprint(source) != stored.digest:
+            raise InputError(f"{source} changed while it was compacted; nothing was written")
+        backup = _back_up(out, stored.digest) if in_place else None
         if backup is not None:
-            _note_undo(out, backup, before, fingerprint(partial))
+            _note_undo(out, backup, stored.digest, fingerprint(partial))
         with disk_errors("write", out):
             os.replace(partial, out)
             sync_folder(out.parent)
@@ -140,30 +152,29 @@ def _check(path: Path, stored: Stored, change: Change, rules: ContextRules) -> N
     wanted = [change.edited.get(item.id, item.message) for item in parts]
     found = [item.message for item in items if not is_summary(item.message)]
     said = [item.message.text for item in items if is_summary(item.message)]
-    branch = any(change.summary in message.text for message in found)
-    if not branch and not any(change.summary in text for text in said):
+    ours = [message for message in found if _is_ours(message, change)]
+    if not any(change.summary in text for text in (*said, *(m.text for m in ours))):
         raise InputError(
             f"{stored.session.source.name}: the summary does not read back; not written"
         )
-    fits = _same_messages(found, wanted) if kept_format else _same_words(found, wanted)
-    if not fits:
+    rest = [message for message in found if not any(message is one for one in ours)]
+    fits = _same_messages(rest, wanted) if kept_format else _same_words(rest, wanted)
+    if not fits or len(ours) > 1:
         raise InputError(
-            f"{stored.session.source.name}: of {len(wanted)} messages that were to be kept, "
-            f"{len(found)} others read back; nothing was written. Please report this session's kind"
+            f"{stored.session.source.name}: {len(wanted)} messages were to be kept, {len(rest)} "
+            "read back; nothing was written. Please report this kind of session"
         )
 
 
-def _same_messages(found: Sequence[Message], wanted: Sequence[Message]) -> bool:
-    """Whether `found` holds `wanted` as they are, in order, and none of them twice.
+def _is_ours(message: Message, change: Change) -> bool:
+    """True for a message beside the summary that we wrote: the pages, or a branch's summary."""
+    first = next((piece for piece in change.pieces if isinstance(piece, str)), "")
+    return message.text == change.summary or bool(first and message.text.startswith(first))
 
-    Between and before them may stand what we wrote: the pages' message, a branch's summary.
-    """
-    extra = len(found) - len(wanted)
-    if not 0 <= extra <= 1:
-        return False
-    keys = [(message.role, message.blocks) for message in found]
-    rest = iter(keys)
-    return all((message.role, message.blocks) in rest for message in wanted)
+
+def _same_messages(found: Sequence[Message], wanted: Sequence[Message]) -> bool:
+    """Whether both say the same, block by block."""
+    return [(m.role, m.blocks) for m in found] == [(m.role, m.blocks) for m in wanted]
 
 
 def _same_words(found: Sequence[Message], wanted: Sequence[Message]) -> bool:
@@ -230,8 +241,8 @@ def undo(path: Path, *, force: bool = False) -> Path:
     if not steps:
         raise UsageError(f"{path} was not compacted in place; there is nothing to undo")
     step = steps[-1]
-    backup = path.with_name(step["backup"])
-    if backup.parent != path.parent or "/" in step["backup"] or not backup.is_file():
+    backup = path.parent / os.path.basename(step["backup"])
+    if backup.name != step["backup"] or not backup.is_file():
         raise UsageError(f"the backup {shown(step['backup'].encode())} of {path} is gone")
     if fingerprint(backup) != step["before"]:
         raise InputError(f"{backup} is not what was backed up; nothing was changed")

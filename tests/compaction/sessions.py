@@ -77,8 +77,8 @@ def kit(turns: Sequence[Turn]) -> bytes:
             parts.append({"type": "tool_call", "data": {"id": call, "name": "read",
                                                         "input": '{"path":"a"}'}})  # fmt: skip
         if kind == "result":
-            parts = [{"type": "tool_result", "data": {"tool_call_id": call, "name": "read",
-                                                      "content": text, "is_error": False}}]  # fmt: skip
+            data = {"tool_call_id": call, "name": "read", "content": text, "is_error": False}
+            parts = [{"type": "tool_result", "data": data}]
         record: Json = {"type": "message", "id": f"{number:016x}", "timestamp": TIME,
                         "role": role, "parts": parts}  # fmt: skip
         if parent:

@@ -49,6 +49,8 @@ class Stored:
     """What new records of this session must repeat."""
     taken: frozenset[str] = frozenset()
     """Ids in use on all branches."""
+    digest: str = ""
+    """SHA-256 (hex) of the file these come from."""
 
 
 @dataclass(frozen=True, slots=True)

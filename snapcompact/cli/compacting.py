@@ -1,0 +1,190 @@
+"""What ``snapcompact compact`` does: plan, make, write, and say what became of the session."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from snapcompact.cli.archiving import report_damage
+from snapcompact.cli.console import note, printable, say, say_json, warn
+from snapcompact.cli.kernels import announce_compiling
+from snapcompact.compaction.models import summariser
+from snapcompact.compaction.modes.command import Asked, parse_args
+from snapcompact.compaction.plan import plan_lines
+from snapcompact.compaction.prepare import CutRequest
+from snapcompact.compaction.run import Options, Prepared, Result, apply, make, prepared, with_mode
+from snapcompact.compaction.session import archive_name, default_output, load_stored
+from snapcompact.compaction.settings_files import load_settings
+from snapcompact.errors import OutputExistsError, UsageError
+from snapcompact.history.session import open_session
+from snapcompact.llm.client import run as run_async
+
+if TYPE_CHECKING:
+    from snapcompact.compaction.session import Written
+    from snapcompact.compaction.settings import Settings
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """The command's arguments."""
+
+    session: Path
+    words: str
+    output: Path | None
+    in_place: bool
+    dry_run: bool
+    model: str
+    base_url: str
+    key_env: str
+    window: int
+    keep: int
+    keep_turns: int
+    reference: bool
+    two_step: bool
+    strict: bool
+    offline: bool
+    settings: tuple[str, ...]
+    format_name: str | None
+    branch: str
+
+
+def run_compact(request: Request, *, as_json: bool, quiet: bool) -> None:
+    """Compact the session of `request` and print what was done."""
+    asked = parse_args(request.words)
+    _check(request)
+    settings = load_settings(assignments=request.settings)
+    with open_session(
+        request.session, format=request.format_name, branch=request.branch
+    ) as session:
+        out = request.session if request.in_place else request.output
+        out = out or default_output(request.session, session.format.name)
+        if not request.in_place and not request.dry_run and out.exists():
+            raise OutputExistsError(f"{out} already exists; give another name with -o")
+        announce_compiling(quiet=quiet)
+        stored = load_stored(session)
+        report_damage(session.source.name, session.report, quiet=quiet)
+        warnings: list[str] = []
+        ready = prepared(stored, _options(request, asked, settings, out, warnings.append), settings)
+        with with_mode(ready) as (chosen, draw):
+            _warn(warnings, quiet)
+            if request.dry_run:
+                _print_plan(chosen, as_json)
+                return
+            if chosen.plan.outcome is not None:
+                _print_nothing(chosen, as_json)
+                return
+            result = run_async(make(chosen, draw))
+            written = apply(chosen, result, out, in_place=request.in_place)
+        _warn([*warnings, *result.made.notes], quiet)
+        _print_done(chosen, result, written, warnings, as_json)
+
+
+def _check(request: Request) -> None:
+    if str(request.session) == "-":
+        raise UsageError("compact needs a file, not stdin")
+    if request.in_place and request.output is not None:
+        raise UsageError("--in-place and -o exclude each other")
+
+
+def _options(request: Request, asked: Asked, settings: Settings, out: Path, say: Any) -> Options:
+    offline = request.offline or settings.policy.modes.offline
+    found = summariser(
+        request.model, settings, base_url=request.base_url, key_env=request.key_env,
+        offline=offline, say=say,
+    )  # fmt: skip
+    return Options(
+        mode=asked.mode,
+        focus=asked.focus or "",
+        reader=request.model,
+        window=request.window,
+        model=found.model,
+        endpoint=found.endpoint,
+        cut=CutRequest(
+            keep_tokens=request.keep, keep_turns=request.keep_turns, force=not request.keep
+        ),
+        strict=request.strict,
+        offline=offline,
+        reference=request.reference,
+        task_aware=request.two_step,
+        archive=archive_name(out),
+        say=say,
+    )
+
+
+def _warn(warnings: list[str], quiet: bool) -> None:
+    for warning in warnings:
+        warn(printable(warning), quiet=quiet)
+    warnings.clear()
+
+
+def _plan_json(ready: Prepared) -> dict[str, Any]:
+    plan, estimator = ready.plan, ready.estimator
+    part = plan.partition
+    made: dict[str, Any] = {
+        "session": ready.job.stored.session.source.name,
+        "format": ready.job.stored.session.format.name,
+        "policy": plan.policy,
+        "window": plan.window,
+        "tokens_before": plan.tokens_before,
+        "nothing": plan.outcome.detail if plan.outcome else None,
+        "first_kept": plan.preparation.first_kept if plan.preparation else None,
+        "summarised": [item.id for item in part.summarised],
+        "pinned": [item.id for item in part.pinned],
+        "kept": [item.id for item in part.kept],
+        "kept_tokens": plan.kept_tokens(estimator),
+        "mode": plan.mode.mode if plan.mode else None,
+        "extract": plan.mode.extract if plan.mode else False,
+        "skipped": [asdict(skip) for skip in plan.mode.skipped] if plan.mode else [],
+        "pages": asdict(plan.forecast) if plan.forecast else None,
+        "usd": plan.usd,
+    }
+    return made
+
+
+def _print_plan(ready: Prepared, as_json: bool) -> None:
+    if as_json:
+        say_json(_plan_json(ready))
+        return
+    for line in plan_lines(ready.plan, ready.estimator):
+        say(printable(line))
+
+
+def _print_nothing(ready: Prepared, as_json: bool) -> None:
+    if as_json:
+        say_json({**_plan_json(ready), "output": None})
+        return
+    assert ready.plan.outcome is not None
+    note(printable(ready.plan.outcome.detail))
+
+
+def _print_done(
+    ready: Prepared, result: Result, written: Written, warnings: list[str], as_json: bool
+) -> None:
+    made, archive = result.made, ready.options.archive
+    with_archive = made.archive is not None and archive is not None
+    if as_json:
+        say_json(
+            {
+                **_plan_json(ready),
+                "mode": made.mode,
+                "extract": made.extract,
+                "tokens_after": result.tokens_after,
+                "pages_shown": made.pages,
+                "output": str(written.path),
+                "archive": str(archive) if with_archive else None,
+                "backup": str(written.backup) if written.backup else None,
+            }
+        )
+        return
+    part = ready.plan.partition
+    how = "extract without a model" if made.extract else made.mode
+    say(
+        f"{written.path}: {result.change.tokens_before:,} tokens are now {result.tokens_after:,} "
+        f"({how}); {len(part.summarised):,} messages replaced, "
+        f"{len(result.change.shown):,} kept word for word"
+    )
+    if with_archive:
+        say(f"{archive}: the replaced part, {made.pages:,} pages shown in the session")
+    if written.backup:
+        say(f"{written.backup}: the session as it was; `snapcompact undo` puts it back")

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import orjson
@@ -147,8 +147,12 @@ def dump_row(row: PageRow | MessageRow) -> bytes:
 
 
 def _kept(row: PageRow | MessageRow) -> dict[str, Any]:
-    values = {f.name: getattr(row, f.name) for f in fields(row)}
-    return {k: v for k, v in values.items() if v not in ("", None, ())}
+    kept = {}
+    for name in row.__slots__:
+        value = getattr(row, name)
+        if value is not None and value not in ("", ()):
+            kept[name] = value
+    return kept
 
 
 def dump_manifest(manifest: Manifest) -> bytes:

@@ -95,11 +95,11 @@ def _part(part: Any) -> Json:
 
 def _run(part: Json) -> str:
     """What a run of parts becomes: ``""`` for plain ones, else a label or a rule's name."""
-    kind = part.get("type")
+    kind = text_of(part.get("type"))
     if kind in _BOOKKEEPING:
         return "skip"
     if kind in ("tool", "compaction"):
-        return str(kind)
+        return kind
     if part.get("ignored") is True:
         return "not sent"
     return "context" if part.get("synthetic") is True else ""
@@ -184,12 +184,12 @@ def _result(part: Json) -> ToolResult | None:
 def _without_parts(
     info: Json, role: Role, label: str, meta: Meta, report: Report
 ) -> Iterator[Message]:
-    """Old stores keep the words of some prompts in the message's summary alone."""
+    """Old stores keep the words of some prompts in the summary alone; an error may be all."""
     summary = json_of(info.get("summary"))
     text = text_of(summary.get("body")) or text_of(summary.get("title"))
     if text:
         yield Message(role, (Text(wtf8(text)),), label or "title", meta)
     elif meta.stop.startswith("error:"):
-        yield Message(role, (), label, meta)
+        yield Message(Role.NOTE, (Text(wtf8(meta.stop.removeprefix("error: "))),), "error", meta)
     else:
         report.skipped["empty message"] += 1

@@ -181,7 +181,7 @@ class _Session:
         kind = text_of(inner.get("type"))
         meta = meta_of(record, {}, line, offset)
         if kind == "queued_command" and (typed := blocks(inner.get("prompt"))):
-            yield Message(Role.USER, tuple(typed), "queued", meta)
+            yield from messages(Role.USER, typed, "queued", meta)
             return
         label = f"attachment {kind}".strip()
         yield Message(Role.NOTE, (Other(kind or "attachment", json_text(inner)),), label, meta)

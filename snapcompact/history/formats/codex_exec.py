@@ -87,7 +87,7 @@ def _turn(record: Json, meta: Meta, report: Report) -> Iterator[Message]:
 def _flush(open_items: dict[str, tuple[Json, Meta]], run: int) -> Iterator[Message]:
     """Calls that were started and never ended."""
     for item, meta in open_items.values():
-        if item.get("type") in _TOOLS:
+        if text_of(item.get("type")) in _TOOLS:
             yield Message(Role.ASSISTANT, (_call(item, run),), "", meta)
     open_items.clear()
 

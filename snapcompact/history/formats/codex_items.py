@@ -13,6 +13,7 @@ from snapcompact.history.blocks import (
     blocks,
     call_args,
     json_of,
+    messages,
     name_of,
     result_content,
     text_of,
@@ -70,7 +71,7 @@ def item(payload: Json, meta: Meta, report: Report) -> list[Message]:
         report.skipped[kind] += 1
         return []
     if kind == "agent_message":
-        return [Message(Role.NOTE, tuple(blocks(payload.get("content"))), "agent message", meta)]
+        return list(messages(Role.NOTE, blocks(payload.get("content")), "agent message", meta))
     return list(item_messages(payload, meta, report))
 
 
@@ -104,7 +105,7 @@ def _message(payload: Json, meta: Meta, report: Report) -> list[Message]:
     if role is Role.USER:
         return _user(found, meta)
     label = "" if said in ("assistant", "system") else said or "no role"
-    return [Message(role, tuple(found), label, meta)]
+    return list(messages(role, found, label, meta))
 
 
 def _no_picture(block: Block) -> bool:
@@ -116,16 +117,16 @@ def _user(found: list[Block], meta: Meta) -> list[Message]:
     """A user's message; what an editor put before the prompt stands apart as context."""
     first = found[0]
     if not isinstance(first, Text):
-        return [Message(Role.USER, tuple(found), "", meta)]
+        return list(messages(Role.USER, found, "", meta))
     if first.data.lstrip().startswith(CONTEXT_STARTS):
-        return [Message(Role.USER, tuple(found), "context", meta)]
+        return list(messages(Role.USER, found, "context", meta))
     cut = first.data.find(_IDE_PROMPT) if first.data.lstrip().startswith(_IDE_START) else -1
     if cut <= 0:
-        return [Message(Role.USER, tuple(found), "", meta)]
-    prompt = (Text(first.data[cut:]), *found[1:])
+        return list(messages(Role.USER, found, "", meta))
+    prompt = [Text(first.data[cut:]), *found[1:]]
     return [
         Message(Role.USER, (Text(first.data[:cut]),), "context", meta),
-        Message(Role.USER, prompt, "", meta),
+        *messages(Role.USER, prompt, "", meta),
     ]
 
 

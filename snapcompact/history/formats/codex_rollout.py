@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from snapcompact.history.blocks import Json, blocks, json_of, text_of
+from snapcompact.history.blocks import Json, blocks, json_of, messages, text_of
 from snapcompact.history.formats import codex_items
 from snapcompact.history.jsontext import json_text
 from snapcompact.history.model import Block, Message, Meta, Other, Role, Text, wtf8
@@ -62,7 +62,7 @@ def sniff(head: Head) -> bool:
 
 def _is_envelope(record: Json) -> bool:
     return (
-        record.get("type") in _TYPES
+        text_of(record.get("type")) in _TYPES
         and "timestamp" in record
         and isinstance(record.get("payload"), dict)
     )
@@ -170,8 +170,7 @@ class _Rollout:
         learn("parent", payload.get("forked_from_id") or payload.get("parent_thread_id"))
         said = payload.get("base_instructions", payload.get("instructions"))
         found = blocks(json_of(said).get("text") if isinstance(said, dict) else said)
-        if found:
-            self._twins.other([Message(Role.SYSTEM, tuple(found), "instructions", meta)])
+        self._twins.other(list(messages(Role.SYSTEM, found, "instructions", meta)))
 
     def _learn_model(self, payload: Json) -> None:
         if model := text_of(payload.get("model")):

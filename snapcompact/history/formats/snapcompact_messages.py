@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 def sniff(head: Head) -> bool:
     """Lines with a role of ours and blocks."""
-    roles = set(Role)
+    roles = [str(role) for role in Role]
     return any(
         isinstance(record, dict)
         and record.get("role") in roles

@@ -98,8 +98,9 @@ def test_compactions_and_errors() -> None:
     assert [(m.role, m.label) for m in got.messages] == [
         (Role.NOTE, "compaction"),
         (Role.ASSISTANT, "summary"),
-        (Role.ASSISTANT, ""),
+        (Role.NOTE, "error"),
     ]
+    assert got.messages[2].text == "Abort: stop"
     assert got.messages[2].meta.stop == "error: Abort: stop"
 
 

@@ -46,11 +46,14 @@ class FrameLine:
 
 @dataclass(frozen=True, slots=True)
 class FrameBilling:
-    """Tokens of a page: patches of ``patch`` px times ``factor``, rounded up."""
+    """Tokens of a page: ``flat``, or patches of ``patch`` px times ``factor``, rounded up."""
 
     apis: str = ""
     patch: int = 28
     factor: float = 1.05
+    cap: int = 0
+    """Patches billed at most; 0 is no limit."""
+    flat: int = 0
     detail: str = ""
 
 
@@ -67,7 +70,7 @@ class FrameRules:
 def frame_for(api: str, model: str, rules: FrameRules) -> Frame:
     """The page of a model: by its own line first, then by the API it is reached through."""
     line = next(
-        (one for one in rules.lines if one.models and re.search(one.models, model)),
+        (one for one in rules.lines if one.models and re.search(one.models, model, re.IGNORECASE)),
         None,
     ) or next(
         (one for one in rules.lines if one.apis and re.search(one.apis, api)), rules.lines[-1]
@@ -81,4 +84,5 @@ def frame_tokens(frame: Frame, api: str, rules: FrameRules) -> tuple[int, str]:
         (one for one in rules.billing if one.apis and re.search(one.apis, api)), rules.billing[-1]
     )
     patches = math.ceil(frame.size / row.patch) ** 2
-    return math.ceil(patches * row.factor), row.detail
+    patches = min(patches, row.cap) if row.cap else patches
+    return row.flat or math.ceil(patches * row.factor), row.detail

@@ -64,12 +64,19 @@ def _part(part: Mapping[str, Any]) -> list[Block]:
         blocks.append(ToolResult("c", (Text(wtf8(part["tool_result_error"])),), is_error=True))
     if "tool_result_media_data_chars" in part:
         blocks.append(ToolResult("c", (_media(part["tool_result_media_data_chars"]),)))
-    size = next((part[k] for k in ("file_bytes", "file_data_bytes", "data_bytes") if k in part), 0)
-    name = next((part[k] for k in ("filename", "file_name") if k in part), "")
-    if size or name:
-        name = name if isinstance(name, str) else "n" * name
-        blocks.append(Blob("file", name=name, size=size))
-    return blocks
+    return blocks + _file(part)
+
+
+def _file(part: Mapping[str, Any]) -> list[Block]:
+    """A file attachment; whatever says name or size in a key that speaks of a file."""
+    size, name = 0, ""
+    for key, value in part.items():
+        if key.startswith(("file", "data_", "attachment")):
+            if "name" in key:
+                name = value if isinstance(value, str) else "n" * value
+            elif isinstance(value, int):
+                size = value
+    return [Blob("file", name=name, size=size)] if size or name else []
 
 
 def estimate_message_tokens(given: Mapping[str, Any]) -> int:

@@ -36,8 +36,12 @@ _QUIRKS = ("QUIRK", "a trap", "DATA LOSS")
 
 UNDERSPECIFIED: Mapping[str, str] = {
     "plugsuits/analyze_context_tokens/2": "the tool outputs it speaks of are not in its input",
-    "plugsuits/analyze_context_tokens/3": "the texts that hold the path are not in its input",
 }
+PARTLY: Mapping[str, frozenset[str]] = {
+    # The texts that hold the path are not in its input, only their lengths.
+    "plugsuits/analyze_context_tokens/3": frozenset({"duplicate_reads"}),
+}
+"""Keys of an expectation that its input cannot give; all others are compared."""
 
 
 def _vectors() -> list[dict[str, Any]]:
@@ -85,4 +89,8 @@ def _same(expected: Any, found: Any, where: str) -> None:
 def test_vector(vector: dict[str, Any]) -> None:
     adapter = _adapter(vector)
     assert adapter is not None, f"no adapter for {vector['system']} {vector['function']}"
-    _same(vector["expected"], adapter(vector["input"]), vector["id"])
+    expected = vector["expected"]
+    left_out = PARTLY.get(vector["id"])
+    if left_out:
+        expected = {key: value for key, value in expected.items() if key not in left_out}
+    _same(expected, adapter(vector["input"]), vector["id"])

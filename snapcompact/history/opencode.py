@@ -171,7 +171,7 @@ def _call(part: Json) -> ToolCall:
 def _result(part: Json) -> ToolResult | None:
     """None where the call has not ended."""
     state, call_id = json_of(part.get("state")), name_of(part.get("callID"))
-    status = state.get("status")
+    status = text_of(state.get("status"))
     if status == "error":
         return ToolResult(call_id, result_content(state.get("error")), is_error=True)
     if status not in _DONE and "output" not in state:

@@ -53,24 +53,40 @@ def usage(
     return Usage(*counts) if any(counts) else None
 
 
-def per_answer(messages: Iterable[Message]) -> Iterable[tuple[Message, Usage]]:
-    """(message, usage) once for each answer, in order, where usage is recorded.
+class Answers:
+    """Usage once for each answer, from messages given one by one.
 
     The messages of a split answer share an id and may each carry its usage, growing: the one
     with most output counts, given when the answer's last known neighbour has passed (a window of
     64 answers, as many as were ever seen interleaved by sub-agents, with room).
     """
-    window: dict[str, tuple[Message, Usage]] = {}
-    for message in messages:
+
+    def __init__(self) -> None:
+        self._window: dict[str, tuple[Message, Usage]] = {}
+
+    def add(self, message: Message) -> tuple[Message, Usage] | None:
+        """The answer that is whole now that `message` has come, if one is."""
         spent = message.meta.usage
         if spent is None:
-            continue
+            return None
         if not message.meta.id:
-            yield message, spent
-            continue
-        known = window.get(message.meta.id)
+            return message, spent
+        known = self._window.get(message.meta.id)
         if known is None or spent.output > known[1].output:
-            window[message.meta.id] = (message, spent)
-        if len(window) > 64:
-            yield window.pop(next(iter(window)))
-    yield from window.values()
+            self._window[message.meta.id] = (message, spent)
+        if len(self._window) > 64:
+            return self._window.pop(next(iter(self._window)))
+        return None
+
+    def rest(self) -> Iterable[tuple[Message, Usage]]:
+        """The answers not given yet, in order."""
+        return self._window.values()
+
+
+def per_answer(messages: Iterable[Message]) -> Iterable[tuple[Message, Usage]]:
+    """(message, usage) once for each answer, in order, where usage is recorded."""
+    answers = Answers()
+    for message in messages:
+        if (answer := answers.add(message)) is not None:
+            yield answer
+    yield from answers.rest()

@@ -65,15 +65,31 @@ def looks_secret(messages: Iterable[Message]) -> Counter[str]:
 
     Without detect-secrets, by our own rules alone.
     """
-    found = Redactions()
-    try:
-        known = rules()
-    except MissingExtraError:
-        known = RULES
-    redactor = Redactor(known, found)
+    counter = SecretCounter()
     for message in messages:
-        redactor.message(message)
-    return found.places
+        counter.add(message)
+    return counter.counts
+
+
+class SecretCounter:
+    """As :func:`looks_secret`, for messages that pass by; ``counts`` are those so far."""
+
+    def __init__(self) -> None:
+        self._found = Redactions()
+        try:
+            known = rules()
+        except MissingExtraError:
+            known = RULES
+        self._redactor = Redactor(known, self._found)
+
+    def add(self, message: Message) -> None:
+        """Count the secrets of `message`."""
+        self._redactor.message(message)
+
+    @property
+    def counts(self) -> Counter[str]:
+        """Places by kind."""
+        return self._found.places
 
 
 class Redactor:

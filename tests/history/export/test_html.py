@@ -37,7 +37,7 @@ class _Checker(HTMLParser):
         assert self.left.pop() == tag
 
 
-def _checked(messages: list[Message]) -> tuple[str, _Checker]:
+def checked(messages: list[Message]) -> tuple[str, _Checker]:
     page = b"".join(export(messages, "html")).decode()
     checker = _Checker()
     checker.feed(page)
@@ -62,13 +62,13 @@ def _checked(messages: list[Message]) -> tuple[str, _Checker]:
 
 @given(histories)
 def test_any_history_is_a_page_of_known_tags(history: list[Message]) -> None:
-    _checked(history)
+    checked(history)
 
 
 def test_script_in_every_place_is_text() -> None:
     bad = EVIL.encode()
     picture = Blob("image", EVIL, EVIL, data=bad)
-    page, _ = _checked(
+    page, _ = checked(
         [
             Message(Role.ASSISTANT, (Text(bad), Thinking(bad), ToolCall(EVIL, EVIL, bad)), EVIL),
             Message(Role.TOOL, (ToolResult(EVIL, (Text(bad * 99), picture), is_error=True),)),
@@ -82,7 +82,7 @@ def test_script_in_every_place_is_text() -> None:
 
 
 def test_the_policy_stands_first_and_names_the_style() -> None:
-    page, checker = _checked([])
+    page, checker = checked([])
     (head,) = [at for tag, at in checker.seen if "http-equiv" in at]
     style = page[page.index("<style>") + 7 : page.index("</style>")]
     digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()

@@ -39,7 +39,7 @@ def runs_of(corpus: Corpus) -> list[Document]:
     documents, start = [], 0
     for char, text in zip(RUN_CHARS, texts, strict=True):
         part = labels[start : start + len(text)]
-        documents.append(Document("run", char, np.frombuffer(text, np.uint8), part))
+        documents.append(Document(corpus.style, "run", char, np.frombuffer(text, np.uint8), part))
         start += len(text) + 1
     return documents
 
@@ -53,6 +53,7 @@ def fit(corpus: Corpus) -> Table:
     unknown = Errors(0, 0, 0, 0, 0)
     return Table(
         family=corpus.family,
+        style=corpus.style,
         source="",
         errors=unknown,
         errors_fast=unknown,

@@ -21,7 +21,7 @@ def prefix_counts(
 ) -> Floats:
     """Estimated tokens of data[:cut] for each cut, by a table that need not be installed."""
     counts, carry = np.zeros(len(cuts), np.int64), features.new_carry()
-    text = (data, 0, len(data), 10, 0, *machine())
+    text = (data, 0, len(data), 10, 0, *machine(table.style))
     if fast:
         cut = features.count_by_bytes(*text, table.costs, carry, cuts, 0, counts)
         counts[cut:] = carry[5]
@@ -57,7 +57,9 @@ def by_chunk(table: Table, documents: Sequence[Document], size: int, fast: bool)
 def joined(documents: Sequence[Document]) -> Document:
     """`documents` as one text."""
     data = np.concatenate([d.data for d in documents])
-    return Document("joined", "", data, np.concatenate([d.labels for d in documents]))
+    return Document(
+        documents[0].style, "joined", "", data, np.concatenate([d.labels for d in documents])
+    )
 
 
 def by_line(table: Table, documents: Sequence[Document], fast: bool) -> Floats:

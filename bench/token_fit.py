@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from snapcompact.tokens.machine import ROW_COUNT
-from snapcompact.tokens.table import CELLS, SLOTS
+from snapcompact.tokens.table import CELLS
 from snapcompact_kernels import features
 
 if TYPE_CHECKING:
@@ -30,8 +30,8 @@ PRIOR = 3.0
 GROUP_PRIOR = 50.0
 SYMBOL_GROUPS = np.repeat(np.arange(5), [5, 26, 33, 32, 32])
 """Groups of symbols a row's mean is taken over: blanks, letters, signs, continuations, leads."""
-MOST_WORD_COST = 255
-"""Cost of a word in the table, in 1/32 token: more does not fit."""
+FINE_CODES = 128
+"""Codes of a word's cost up to this one count 1/32 token, those above 1/4, to 255."""
 
 
 def weight_of(document: Document) -> float:
@@ -91,16 +91,18 @@ class Words:
     def __init__(self, documents: Sequence[Document]) -> None:
         hashes = np.concatenate([d.hashes for d in documents])
         tokens = np.concatenate([d.counts for d in documents])
-        weights = np.repeat([weight_of(d) for d in documents], [len(d.hashes) for d in documents])
         owners = np.repeat(np.arange(len(documents)), [len(d.hashes) for d in documents])
         self.hashes, of = np.unique(hashes, return_inverse=True)
-        counts = np.bincount(of)
-        self.mean = np.bincount(of, tokens) / counts
-        pairs, first = np.unique(of * np.int64(len(documents)) + owners, return_index=True)
-        word_of_pair = pairs // len(documents)
-        self.groups = np.bincount(word_of_pair)
-        # A group that repeats a word says no more about other groups than one that has it twice.
-        self.weight = np.bincount(word_of_pair, weights[first]) + np.minimum(counts, 10) / 100
+        pairs, of_pair, counts = np.unique(
+            of * np.int64(len(documents)) + owners, return_inverse=True, return_counts=True
+        )
+        words, mean = pairs // len(documents), np.bincount(of_pair, tokens) / counts
+        weights = np.array([weight_of(d) for d in documents])[pairs % len(documents)]
+        self.groups = np.bincount(words)
+        # What a group repeats very often says little about other groups.
+        capped = weights * np.minimum(counts, 50)
+        self.mean = np.bincount(words, capped * mean) / np.bincount(words, capped)
+        self.weight = np.bincount(words, weights * np.minimum(counts, 5))
 
     def index(self, hashes: NDArray[np.int64]) -> NDArray[np.int64]:
         """Number of each hash among the words; all must be."""
@@ -121,25 +123,45 @@ def word_table(
     for document in documents:
         sums = np.add.reduceat(costs[document.cells].astype(np.int64), document.starts)
         by_bytes[words.index(document.hashes)] = sums / 256
-    code = np.rint(words.mean * 32)
-    gain = words.weight * np.abs(by_bytes - code / 32)
-    fits = (code >= 1) & (code <= MOST_WORD_COST) & (gain > LEAST_GAIN)
+    code, cost = _coded(words.mean)
+    gain = words.weight * np.abs(by_bytes - cost)
+    fits = (code <= 255) & (gain > 0)
     hashes, codes, gains = words.hashes[fits], code[fits], gain[fits]
     pieces, rates = _pieces(runs)
     hashes = np.concatenate([hashes, pieces])
     codes = np.concatenate([codes, rates])
     gains = np.concatenate([gains, np.full(len(pieces), np.inf)])
-    order = np.argsort(gains, kind="stable")
-    slots = (hashes >> features.SLOT_SHIFT) & (SLOTS - 1)
-    tags = (hashes >> (features.SLOT_SHIFT - 8)) & 255
-    table = np.zeros(SLOTS, np.uint16)
-    table[slots[order]] = (tags << 8 | codes.astype(np.int64))[order].astype(np.uint16)
-    table[0] = 0  # the hash of no bytes at all
+    order = np.argsort(-gains, kind="stable")[:MOST_WORDS]
+    return _bucketed(hashes[order], codes[order].astype(np.int64))
+
+
+MOST_WORDS = 190_000
+"""Words a table holds at most: keeps it under 450 KB."""
+
+
+def _coded(costs: Floats) -> tuple[Floats, Floats]:
+    """Codes of `costs` in tokens, over 255 where they do not fit, and the costs they stand for."""
+    fine = np.maximum(np.rint(costs * 32), 1)  # 0 would mean unknown
+    coarse = FINE_CODES + np.rint(costs * 4 - FINE_CODES / 8)
+    code = np.where(fine <= FINE_CODES, fine, coarse)
+    return code, np.maximum(code / 32, (code - FINE_CODES) / 4 + FINE_CODES / 32)
+
+
+def _bucketed(hashes: NDArray[np.int64], codes: NDArray[np.int64]) -> NDArray[np.uint16]:
+    """The words' table; the first of `hashes` take the places of a full bucket, and of a tag."""
+    buckets = (hashes >> features.BUCKET_SHIFT) & (features.BUCKETS - 1)
+    tags = (hashes >> (features.BUCKET_SHIFT - 8)) & 255
+    # The empty word, closed where a text starts, has hash 0.
+    _, first = np.unique(buckets << 8 | tags, return_index=True)
+    kept = np.sort(first[(buckets[first] | tags[first]) != 0])
+    order = kept[np.argsort(buckets[kept], kind="stable")]
+    sorted_buckets = buckets[order]
+    way = np.arange(len(order)) - np.searchsorted(sorted_buckets, sorted_buckets)
+    fits = way < features.WAYS
+    table = np.zeros(features.BUCKETS * features.WAYS, np.uint16)
+    places = (sorted_buckets * features.WAYS + way)[fits]
+    table[places] = (tags << 8 | codes)[order][fits].astype(np.uint16)
     return table
-
-
-LEAST_GAIN = 0.02
-"""Tokens a word must gain to be kept: keeps a table under 450 KB."""
 
 
 def _pieces(runs: Sequence[Document]) -> tuple[NDArray[np.int64], Floats]:
@@ -148,9 +170,9 @@ def _pieces(runs: Sequence[Document]) -> tuple[NDArray[np.int64], Floats]:
     for run in runs:
         whole = np.diff(np.append(run.starts, len(run.data))) == features.PIECE
         rate = run.labels[len(run.labels) // 2 :].mean()  # the head of a run may cost more
-        code = np.rint(rate * features.PIECE * 32)
-        if 1 <= code <= MOST_WORD_COST and whole.any():
+        code, _ = _coded(np.array([rate * features.PIECE]))
+        if code[0] <= 255 and whole.any():
             found = np.unique(run.hashes[whole])
             hashes.append(found)
-            codes.append(np.full(len(found), code))
+            codes.append(np.repeat(code, len(found)))
     return np.concatenate(hashes), np.concatenate(codes)

@@ -15,12 +15,22 @@ from typing import TYPE_CHECKING
 import numpy as np
 from token_labels import Labeler, labeler
 
-from snapcompact.tokens.machine import ROW_SIZE, machine
+from snapcompact.tokens.machine import ROW_SIZE, Style, machine
 from snapcompact_kernels import features
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+_BLANKS_WITH_LINE_ENDS = Style(signs_lead_words=False, signs_take_line_ends=False)
+STYLES = {
+    "claude-legacy": _BLANKS_WITH_LINE_ENDS._replace(blanks_before_digits="last-leads"),
+    "claude-3": _BLANKS_WITH_LINE_ENDS,
+    "claude-4.7": _BLANKS_WITH_LINE_ENDS._replace(blanks_before_digits="last-leads"),
+    "gemma3": _BLANKS_WITH_LINE_ENDS,
+    "deepseek": Style(blanks_before_digits="whole"),
+}
+"""Styles of families that do better with another than the default, chosen on a split of the text
+fitted on."""
 UNSEEN = ("lang-fi", "lang-he", "lang-ka", "lang-ta")
 
 
@@ -28,6 +38,7 @@ UNSEEN = ("lang-fi", "lang-he", "lang-ka", "lang-ta")
 class Document:
     """One group's text, with the machine's trace and, per byte, the tokens that start there."""
 
+    style: Style
     kind: str
     group: str
     data: NDArray[np.uint8]
@@ -40,7 +51,7 @@ class Document:
     """Hash, start offset and exact token count of each pre-token."""
 
     def __post_init__(self) -> None:
-        signs, moves, rows = machine()
+        signs, moves, rows = machine(self.style)
         size = len(self.data)
         kinds, positions = np.empty(size, np.uint8), np.empty(size, np.uint8)
         hashes, ends = np.empty(size, np.int64), np.empty(size, np.int64)
@@ -70,6 +81,7 @@ class Corpus:
     """Documents of one family; labels are kept in `cache` by the hash of their text."""
 
     def __init__(self, text: Path, cache: Path, family: str, wheel: Path | None) -> None:
+        self.style = STYLES.get(family, Style())
         self.text = text
         self.cache = cache / family
         self.family = family
@@ -93,4 +105,4 @@ class Corpus:
     def _document(self, path: Path) -> Document:
         data = path.read_bytes()
         flat = np.frombuffer(data, np.uint8)
-        return Document(path.parent.name, path.stem, flat, self.label(data))
+        return Document(self.style, path.parent.name, path.stem, flat, self.label(data))

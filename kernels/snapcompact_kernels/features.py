@@ -12,7 +12,8 @@ Tables, the same for all kernels (snapcompact/tokens/machine.py and table.py mak
   127 added where the pre-token goes on at the byte instead of starting; kinds 0-15;
 - ``rows`` int32[2048]: ``kind << 7 | position`` -> offset of that row in ``costs``;
 - ``costs`` uint8[]: ``row + (symbol of the previous byte << 7 | symbol)`` -> cost of the byte;
-- ``words`` uint16[2**18]: slot of a pre-token's hash -> ``tag << 8 | cost in 1/32 token``, 0: none.
+- ``words`` uint16[2**18]: in the four places of a pre-token's bucket, in any order,
+  ``tag << 8 | code``, 0: none. Codes to 128 are 1/32 token each, those above 1/4 (to 35.75 tokens).
 
 ``carry`` int64[8] is the state between calls, so that a text given in parts counts as the whole:
 kind, position, hash, cost by bytes so far, previous symbol, count of the closed pre-tokens, offset
@@ -39,9 +40,10 @@ a few pieces, found by hash: long runs cost what they should, in linear time. Po
 from 127 to 0, so every second piece of a run counts as a start, in fitting and counting alike."""
 MULTIPLIER = 0x5851F42D4C957F2D
 """Odd 63-bit multiplier of the rolling hash (Knuth's MMIX generator)."""
-SLOT_SHIFT = 46
-"""The hash's top 18 bits are the slot, the 8 bits below them the tag."""
-SLOTS = 1 << 18
+BUCKETS = 1 << 16
+WAYS = 4
+BUCKET_SHIFT = 48
+"""The hash's top 16 bits are the bucket, the 8 bits below them the tag."""
 NEVER = 1 << 62
 """Offset of a cut that is not there."""
 
@@ -222,10 +224,13 @@ def _close(
     pending = cuts[cut] if cut < len(cuts) else NEVER
     for at in range(closed):
         end = base + ends[at]
-        entry = np.int64(words[(hashes[at] >> SLOT_SHIFT) & (SLOTS - 1)])
-        tag = (hashes[at] >> (SLOT_SHIFT - 8)) & 255
-        known = entry != 0 and entry >> 8 == tag
-        cost = (entry & 255) << 3 if known else sums[at] - sum_before
+        place = ((hashes[at] >> BUCKET_SHIFT) & (BUCKETS - 1)) * WAYS
+        tag = (hashes[at] >> (BUCKET_SHIFT - 8)) & 255
+        cost = sums[at] - sum_before
+        for way in range(WAYS):
+            entry = np.int64(words[place + way])
+            code = entry & 255
+            cost = max(code * 8, code * 64 - 7168) if entry >> 8 == tag and code else cost
         while pending <= end:
             counts[cut] = total + (cost * (pending - start) // (end - start) if end > start else 0)
             cut += 1

@@ -23,13 +23,16 @@ UNIT = 256
 """Parts of a token that costs are counted in."""
 _LINE_END = 10
 """What is taken to follow the last byte of a text."""
+BATCH_BYTES = 1 << 18
+"""Small parts are counted together: a call of a kernel costs as much as 2 KB of text."""
+_NO_CUTS = np.zeros(0, np.int64)
 
 
 def estimate_tokens(data: Data, family: str = DEFAULT_FAMILY, *, fast: bool = False) -> int:
     """Tokens in `data`, rounded. Raises UnknownNameError for a family without a table."""
-    counter = TokenCounter(family, fast=fast)
-    counter.feed(data)
-    return round(counter.total)
+    flat = _bytes_of(data)
+    whole = np.array([len(flat)])
+    return round(float(prefix_tokens(flat, whole, family, fast=fast)[0]))
 
 
 def estimate_stream(
@@ -73,7 +76,7 @@ def tokens_of_parts(
     counts = np.zeros(max(len(offsets) - 1, 0), np.int64)
     table = load_table(family)
     costs = table.costs if fast else table.rare_costs
-    features.count_parts(flat, offsets, *machine(), costs, table.words, fast, counts)
+    features.count_parts(flat, offsets, *machine(table.style), costs, table.words, fast, counts)
     return counts / UNIT
 
 
@@ -94,26 +97,25 @@ class TokenCounter:
         self._carry = features.new_carry()
         self._scratch = features.new_scratch()
         self._offset = 0
-        self._held = np.zeros(0, np.uint8)
+        self._waiting = bytearray()
 
     def feed(self, data: Data) -> None:
         """Count `data` after what was fed before."""
-        flat = _bytes_of(data)
-        if not len(flat):
-            return
-        none = np.zeros(0, np.int64)
-        if len(self._held):
-            self._run(self._held, int(flat[0]), none, none)
-        # The last byte waits: what it costs depends on the one after it.
-        self._run(flat[:-1], int(flat[-1]), none, none)
-        self._held = flat[-1:].copy()
+        flat = _bytes_of(data).data
+        for start in range(0, len(flat), BATCH_BYTES):
+            self._waiting += flat[start : start + BATCH_BYTES]
+            if len(self._waiting) >= BATCH_BYTES:
+                # The last byte waits on: what it costs depends on the one after it.
+                batch = np.frombuffer(bytes(self._waiting), np.uint8)
+                self._run(batch[:-1], int(batch[-1]), _NO_CUTS, _NO_CUTS)
+                del self._waiting[:-1]
 
     @property
     def total(self) -> float:
         """Tokens of all that was fed, if the text ended here."""
         saved = self._carry.copy(), self._offset
-        none = np.zeros(0, np.int64)
-        self._run(self._held, _LINE_END, none, none, last=True)
+        rest = np.frombuffer(bytes(self._waiting), np.uint8)
+        self._run(rest, _LINE_END, _NO_CUTS, _NO_CUTS, last=True)
         total = int(self._carry[5])
         self._carry, self._offset = saved
         return total / UNIT
@@ -132,7 +134,7 @@ class TokenCounter:
 
         table = self._table
         end = self._offset + len(flat)
-        text = (flat, 0, len(flat), after, self._offset, *machine())
+        text = (flat, 0, len(flat), after, self._offset, *machine(table.style))
         if self._fast:
             cut = features.count_by_bytes(*text, table.costs, self._carry, cuts, 0, counts)
             counts[cut:] = self._carry[5]

@@ -1,7 +1,7 @@
 """The pre-token machine as tables: where tokenizers cut a text into words, digits, runs.
 
-It imitates, byte by byte with one byte of look-ahead, the patterns of the OpenAI, Llama and Qwen
-tokenizers. It need not be exact: the costs are learned on its own cuts, for every family.
+It imitates, byte by byte with one byte of look-ahead, the patterns by which tokenizers split text
+before they merge bytes. It need not be exact: the costs are learned on its own cuts.
 """
 
 from __future__ import annotations
@@ -60,6 +60,8 @@ class Kind(IntEnum):
     CONTROLS = 13
     SIGN_LEAD = 14
     """A space that the next run of signs takes along."""
+    NUMBER_LEAD = 15
+    """A space that the next number takes along."""
 
 
 _ASCII_LETTERS = (Class.LOWER, Class.UPPER)
@@ -67,6 +69,18 @@ _WORD = (*_ASCII_LETTERS, Class.LETTER_LEAD, Class.HAN_LEAD)
 _BLANK = (Class.SPACE, Class.TAB)
 _SIGN = (Class.QUOTE, Class.SLASH, Class.PUNCTUATION, Class.SIGN_LEAD)
 _IN_WORD = (Kind.WORD_LEAD, Kind.UPPERS, Kind.LOWERS, Kind.LETTERS)
+
+
+class Style(NamedTuple):
+    """What the patterns of tokenizer families differ in."""
+
+    signs_lead_words: bool = True
+    """A lone sign or tab belongs to the word after it, as in ``.name``."""
+    signs_take_line_ends: bool = True
+    """Line ends after signs belong to these, as in ``);``; else to the blanks that follow them."""
+    blanks_before_digits: str = "last-alone"
+    """``last-alone``: the last one is cut off; ``last-leads``: it goes with the number; ``whole``:
+    neither."""
 
 
 class Machine(NamedTuple):
@@ -78,13 +92,13 @@ class Machine(NamedTuple):
 
 
 @cache
-def machine() -> Machine:
-    """The one machine, read-only."""
+def machine(style: Style) -> Machine:
+    """The machine of a style, read-only."""
     moves = np.zeros(4096, np.uint16)
     for kind in Kind:
         for here in Class:
             for following in Class:
-                to, starts = _move(kind, here, following)
+                to, starts = _move(style, kind, here, following)
                 moves[kind << 8 | here << 4 | following] = to << 8 | (0 if starts else 127)
     tables = Machine(_symbols() << np.uint16(8) | _classes(), moves, _rows())
     for table in tables:
@@ -145,6 +159,7 @@ STEPS_OF_KIND = {
     Kind.ASTRAL: 1,
     Kind.CONTROLS: 1,
     Kind.SIGN_LEAD: 1,
+    Kind.NUMBER_LEAD: 1,
 }
 """Buckets a kind tells apart; later ones count as the last."""
 ROW_COUNT = sum(STEPS_OF_KIND.values())
@@ -162,27 +177,27 @@ def _rows() -> NDArray[np.int32]:
     return rows
 
 
-def _move(kind: Kind, here: Class, following: Class) -> tuple[Kind, bool]:
+def _move(style: Style, kind: Kind, here: Class, following: Class) -> tuple[Kind, bool]:
     """Kind after a byte of class `here`, and whether a pre-token starts at it."""
     if here in _BLANK:
-        return _blank(kind, here, following)
+        return _blank(style, kind, here, following)
     if here in _SIGN:
-        return _sign(kind, here, following)
-    return _plain_move(kind, here)
+        return _sign(style, kind, here, following)
+    return _plain_move(style, kind, here)
 
 
-def _plain_move(kind: Kind, here: Class) -> tuple[Kind, bool]:
+def _plain_move(style: Style, kind: Kind, here: Class) -> tuple[Kind, bool]:
     """As :func:`_move`, where the next byte does not matter."""
+    if here == Class.DIGIT:
+        return _digit(kind)
     if here in _ASCII_LETTERS or here == Class.LETTER_LEAD:
         return _letter(kind, here)
-    digit = {Kind.DIGIT_1: Kind.DIGIT_2, Kind.DIGIT_2: Kind.DIGIT_3}.get(kind, Kind.DIGIT_1)
-    after_signs = kind in (Kind.SIGNS, Kind.SIGNS_LINE_ENDS)
+    after_signs = style.signs_take_line_ends and kind in (Kind.SIGNS, Kind.SIGNS_LINE_ENDS)
     in_blanks = kind in (Kind.BLANKS, Kind.LINE_ENDS)
     moves = {
         Class.CONTINUATION: (kind, False),
         Class.HAN_LEAD: (Kind.HAN, kind != Kind.WORD_LEAD),
         Class.ASTRAL_LEAD: (Kind.ASTRAL, kind != Kind.SIGN_LEAD),
-        Class.DIGIT: (digit, digit == Kind.DIGIT_1),
         Class.LINE_END: (
             (Kind.SIGNS_LINE_ENDS, False) if after_signs else (Kind.LINE_ENDS, not in_blanks)
         ),
@@ -191,30 +206,49 @@ def _plain_move(kind: Kind, here: Class) -> tuple[Kind, bool]:
     return moves[here]
 
 
+def _digit(kind: Kind) -> tuple[Kind, bool]:
+    """As :func:`_move`, for a digit: numbers are cut into threes from their start."""
+    to = {Kind.DIGIT_1: Kind.DIGIT_2, Kind.DIGIT_2: Kind.DIGIT_3}.get(kind, Kind.DIGIT_1)
+    return to, to == Kind.DIGIT_1 and kind != Kind.NUMBER_LEAD
+
+
 def _letter(kind: Kind, here: Class) -> tuple[Kind, bool]:
-    """As :func:`_move`, for a letter: camelCase is cut before its capitals."""
+    """As :func:`_move`, for a letter: camelCase is cut before its capitals.
+
+    Some tokenizers do not cut there, yet all families are estimated better so (measured: Claude 3
+    5.1 -> 4.0 % in 4 KB chunks), since the parts are met elsewhere and the whole is not.
+    """
     if here == Class.UPPER:
         return Kind.UPPERS, kind == Kind.LOWERS or kind not in _IN_WORD
     to = Kind.LOWERS if here == Class.LOWER else Kind.LETTERS
     return to, kind not in _IN_WORD
 
 
-def _blank(kind: Kind, here: Class, following: Class) -> tuple[Kind, bool]:
+def _blank(style: Style, kind: Kind, here: Class, following: Class) -> tuple[Kind, bool]:
     """As :func:`_move`, for a blank: the last one before a word or sign goes with it."""
-    if following in _WORD:
+    if following in _WORD and (here == Class.SPACE or style.signs_lead_words):
         return Kind.WORD_LEAD, True
+    if (
+        here == Class.SPACE
+        and following == Class.DIGIT
+        and style.blanks_before_digits == "last-leads"
+    ):
+        return Kind.NUMBER_LEAD, True
     if here == Class.SPACE and following in (*_SIGN, Class.ASTRAL_LEAD):
         return Kind.SIGN_LEAD, True
-    in_run = kind == Kind.BLANKS and following in (*_BLANK, Class.LINE_END)
-    return Kind.BLANKS, not in_run
+    if not style.signs_take_line_ends:
+        return Kind.BLANKS, kind not in (Kind.BLANKS, Kind.LINE_ENDS)
+    whole = style.blanks_before_digits == "whole" and following == Class.DIGIT
+    goes_on = whole or following in (*_BLANK, Class.LINE_END)
+    return Kind.BLANKS, kind != Kind.BLANKS or not goes_on
 
 
-def _sign(kind: Kind, here: Class, following: Class) -> tuple[Kind, bool]:
+def _sign(style: Style, kind: Kind, here: Class, following: Class) -> tuple[Kind, bool]:
     """As :func:`_move`, for a sign: a lone ASCII one goes with the word after it."""
     if kind in (Kind.SIGNS, Kind.SIGN_LEAD):
         return Kind.SIGNS, False
     if kind == Kind.SIGNS_LINE_ENDS and here == Class.SLASH:
         return Kind.SIGNS_LINE_ENDS, False
-    if here != Class.SIGN_LEAD and following in _WORD:
+    if style.signs_lead_words and here != Class.SIGN_LEAD and following in _WORD:
         return Kind.WORD_LEAD, True
     return Kind.SIGNS, True

@@ -1,8 +1,8 @@
 """The learned costs of one tokenizer family, as a small file.
 
 A file is ``SCTK``, a version byte, the length of its header (uint32, little-endian), the header
-(JSON: family, source, errors measured on held-out text), then one Zstandard frame of the arrays in
-the order of :data:`LAYOUT`. bench/calibrate_tokens.py writes them.
+(JSON: family, style of the machine, source, errors measured on held-out text), then one Zstandard
+frame of the arrays in the order of :data:`LAYOUT`. bench/calibrate_tokens.py writes them.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from snapcompact.errors import DiskError, UnknownNameError
-from snapcompact.tokens.machine import ROW_COUNT, ROW_SIZE
+from snapcompact.tokens.machine import ROW_COUNT, ROW_SIZE, Style
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -26,6 +26,7 @@ MAGIC = b"SCTK\x01"
 FOLDER = Path(__file__).parent / "tables"
 CELLS = ROW_COUNT * ROW_SIZE
 SLOTS = 1 << 18
+"""Places of ``words``: 65,536 buckets of four."""
 LAYOUT = (("costs", CELLS), ("rare_costs", CELLS), ("tags", SLOTS), ("word_costs", SLOTS))
 """Name and length of each uint8 array in the frame. Tags and costs apart compress better."""
 ARRAY_BYTES = sum(length for _, length in LAYOUT)
@@ -54,6 +55,7 @@ class Table:
     """
 
     family: str
+    style: Style
     source: str
     errors: Errors
     errors_fast: Errors
@@ -91,6 +93,7 @@ def encode_table(table: Table) -> bytes:
 
     header = {
         "family": table.family,
+        "style": table.style._asdict(),
         "source": table.source,
         "errors": asdict(table.errors),
         "errors_fast": asdict(table.errors_fast),
@@ -125,6 +128,7 @@ def decode_table(data: bytes) -> Table:
     words.flags.writeable = False
     return Table(
         family=header["family"],
+        style=Style(**header["style"]),
         source=header["source"],
         errors=Errors(**header["errors"]),
         errors_fast=Errors(**header["errors_fast"]),

@@ -1,9 +1,8 @@
 """A page's zlib stream, straight from its cells and scanlines.
 
 One block with codes of its own. Matches come from the cells (``deflate_matches``), literals from
-the scanlines. What a scanline of glyphs is worth differs with its place in the cell, so each place
-takes only matches from a length on that its literals would exceed, and places with hardly any ink
-are written as runs of paper. Plain integers throughout: the same bytes on every machine.
+the scanlines; places in the cell with hardly any ink are written as runs of paper instead. Plain
+integers throughout: the same bytes on every machine.
 """
 
 from __future__ import annotations
@@ -36,13 +35,10 @@ if TYPE_CHECKING:
 U = np.uint64
 SAMPLE_ROWS = 12
 """Rows of cells that the codes are made from: all of them save 0.4 % of bytes at 9 ns a cell."""
-MATCH_BITS = 24
-"""What a match costs, about."""
-SPARSE = 16
+SPARSE = 10
 """A place with ink in fewer than 1 of so many bytes is written as runs."""
 LEAST_RUN = 10
 """Shorter runs of paper are literals, of a bit or two each."""
-NEVER = 1 << 20
 
 
 @kernel
@@ -153,51 +149,22 @@ def count_runs(
 
 
 @kernel
-def judge_places(page: NDArray[np.uint8], size: int, step: int, least: NDArray[np.int64]) -> None:
-    """Write to ``least[s]`` the shortest match worth its bits in scanlines s of rows of cells.
+def judge_places(page: NDArray[np.uint8], size: int, step: int, sparse: NDArray[np.bool_]) -> None:
+    """Write to ``sparse[s]`` whether scanlines s of rows of cells are written as runs.
 
-    `size` is the bytes of a scanline; every `step`-th row of cells is looked at. A byte without ink
-    costs about 1.1 bits, one with ink 4.6 more. Places to be written as runs get NEVER.
+    `size` is the bytes of a scanline; every `step`-th row of cells is looked at.
     """
-    for place in range(least.size):
+    for place in range(sparse.size):
         inked = 0
         seen = 0
-        for row in range(0, page.size // (least.size * size), step):
-            start = U((row * least.size + place) * size)
+        for row in range(0, page.size // (sparse.size * size), step):
+            start = U((row * sparse.size + place) * size)
             inked_here = 0
             for x in range(1, size):
                 inked_here += page[start + U(x)] != 0
             inked += inked_here
             seen += size - 1
-        if inked * SPARSE < seen:
-            least[place] = NEVER
-        else:
-            least[place] = 10 * MATCH_BITS * seen // (11 * seen + 46 * inked) + 1
-
-
-@kernel
-def pick_matches(
-    tokens: NDArray[np.int32],
-    first: int,
-    stop: int,
-    least: int,
-    size: int,
-    spans: NDArray[np.uint64],
-) -> int:
-    """Write to `spans` the tokens from `first` to `stop` of at least `least` bytes; how many.
-
-    A span is where a match begins in its scanline, where it ends, and its token; behind the last
-    stands one that begins at `size`, the scanline's end.
-    """
-    picked = 0
-    for i in range(first, stop):
-        if tokens[i, 1] >= least:
-            spans[picked, 0] = U(1 + tokens[i, 0])
-            spans[picked, 1] = U(1 + tokens[i, 0] + tokens[i, 1])
-            spans[picked, 2] = U(i)
-            picked += 1
-    spans[picked, 0] = U(size)
-    return picked
+        sparse[place] = inked * SPARSE < seen
 
 
 @kernel
@@ -206,7 +173,7 @@ def count_symbols(
     size: int,
     tokens: NDArray[np.int32],
     first: NDArray[np.int32],
-    least: NDArray[np.int64],
+    sparse: NDArray[np.bool_],
     step: int,
     counts: NDArray[np.int64],
 ) -> None:
@@ -215,24 +182,26 @@ def count_symbols(
     Every symbol counts once more, so that each has a code.
     """
     counts[:] = 1
-    spans = np.empty((size + 1, 3), np.uint64)
+    places = sparse.size
+    dense = 0
+    for place in range(places):
+        dense += not sparse[place]
     for row in range(0, first.size - 1, step):
-        for place in range(least.size):
-            line = U((row * least.size + place) * size)
-            picked = pick_matches(tokens, first[row], first[row + 1], least[place], size, spans)
-            x = U(0)
-            for k in range(picked + 1):
-                stop = spans[k, 0]
-                if least[place] == NEVER:
-                    count_runs(page, line + x, line + stop, counts)
-                else:
-                    for i in range(x, stop):
-                        counts[page[line + i]] += 1
-                if k < picked:
-                    token = spans[k, 2]
-                    counts[END_OF_BLOCK + 1 + LENGTH_SYMBOL[tokens[token, 1]]] += 1
-                    counts[LITERALS + distance_symbol(tokens[token, 2])] += 1
-                    x = spans[k, 1]
+        for place in range(places):
+            line = (row * places + place) * size
+            if sparse[place]:
+                count_runs(page, U(line), U(line + size), counts)
+                continue
+            x = line
+            for token in range(first[row], first[row + 1]):
+                for i in range(x, line + 1 + tokens[token, 0]):
+                    counts[page[U(i)]] += 1
+                x = line + 1 + tokens[token, 0] + tokens[token, 1]
+            for i in range(x, line + size):
+                counts[page[U(i)]] += 1
+        for token in range(first[row], first[row + 1]):
+            counts[END_OF_BLOCK + 1 + LENGTH_SYMBOL[tokens[token, 1]]] += dense
+            counts[LITERALS + distance_symbol(tokens[token, 2])] += dense
 
 
 @kernel
@@ -266,7 +235,7 @@ def put_rows(
     size: int,
     tokens: NDArray[np.int32],
     first: NDArray[np.int32],
-    least: NDArray[np.int64],
+    sparse: NDArray[np.bool_],
     entries: NDArray[np.uint64],
     out: NDArray[np.uint8],
     state: tuple[np.uint64, np.uint64, np.uint64],
@@ -277,30 +246,27 @@ def put_rows(
     for length in range(3, LONGEST + 1):
         lengths[length] = length_entry(entries, length)
         runs[length] = join(lengths[length], entries[LITERALS])
-    spans = np.empty((size + 1, 3), np.uint64)
+    matches = np.empty(size, np.uint64)
+    places = sparse.size
     for row in range(first.size - 1):
-        before = -1
-        picked = 0
-        for place in range(least.size):
-            line = U((row * least.size + place) * size)
-            if least[place] != before:
-                before = least[place]
-                picked = pick_matches(tokens, first[row], first[row + 1], before, size, spans)
-                for k in range(picked):
-                    token = spans[k, 2]
-                    far = distance_entry(entries, signed(tokens[token, 2]))
-                    spans[k, 2] = join(lengths[tokens[token, 1]], far)
-            x = U(0)
-            for k in range(picked + 1):
-                stop = line + spans[k, 0]
-                if before == NEVER:
-                    state = put_runs(page, line + x, stop, entries, runs, out, state)
-                else:
-                    state = put_literals(page, line + x, stop, entries, out, state)
-                if k < picked:
-                    at, held, bits = state
-                    state = put(out, at, held, bits, spans[k, 2])
-                    x = spans[k, 1]
+        start = first[row]
+        count = first[row + 1] - start
+        for k in range(count):
+            far = distance_entry(entries, signed(tokens[start + k, 2]))
+            matches[k] = join(lengths[tokens[start + k, 1]], far)
+        for place in range(places):
+            line = (row * places + place) * size
+            stop = U(line + size)
+            if sparse[place]:
+                state = put_runs(page, U(line), stop, entries, runs, out, state)
+                continue
+            x = U(line)
+            for k in range(count):
+                begin = line + 1 + tokens[start + k, 0]
+                at, held, bits = put_literals(page, x, U(begin), entries, out, state)
+                state = put(out, at, held, bits, matches[k])
+                x = U(begin + tokens[start + k, 1])
+            state = put_literals(page, x, stop, entries, out, state)
     return state
 
 
@@ -321,17 +287,17 @@ def deflate_page(
     has none. `adler` is the checksum of `page`. `out` holds twice the page and 1024 bytes.
     """
     step = max(1, (first.size - 1) // SAMPLE_ROWS)
-    least = np.empty(pitch_height, np.int64)
-    judge_places(page, size, step, least)
+    sparse = np.empty(pitch_height, np.bool_)
+    judge_places(page, size, step, sparse)
     counts = np.empty(SYMBOLS, np.int64)
-    count_symbols(page, size, tokens, first, least, step, counts)
+    count_symbols(page, size, tokens, first, sparse, step, counts)
     code_sizes = np.empty(SYMBOLS, np.int64)
     entries = np.empty(SYMBOLS, np.uint64)
     for low, high in ((0, LITERALS), (LITERALS, SYMBOLS)):
         code_lengths(counts[low:high], code_sizes[low:high])
         canonical_entries(code_sizes[low:high], entries[low:high])
     state = put_header(code_sizes, out, (U(0), U(0), U(0)))
-    state = put_rows(page, size, tokens, first, least, entries, out, state)
+    state = put_rows(page, size, tokens, first, sparse, entries, out, state)
     at, held, bits = state
     at, held, bits = put(out, at, held, bits, entries[END_OF_BLOCK])
     stop = signed(at) + (1 if bits > U(0) else 0)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING
@@ -12,9 +11,9 @@ import numpy as np
 
 from snapcompact.errors import UnknownNameError
 from snapcompact.pages.glyphs import rows_filtered
-from snapcompact.pages.render import page_buffer
+from snapcompact.pages.render import thread_buffer
 from snapcompact_kernels.deflate import deflate_page
-from snapcompact_kernels.deflate_matches import find_matches
+from snapcompact_kernels.deflate_matches import LEAST_CELLS, LONGEST, find_matches
 from snapcompact_kernels.raster import filter_up
 
 if TYPE_CHECKING:
@@ -36,19 +35,6 @@ class Drawn:
     atlas: Atlas
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Buffers:
-    """Memory of one thread: fresh memory for each page would halve the speed."""
-
-    shape: Shape
-    filtered: NDArray[np.uint8]
-    tokens: NDArray[np.int32]
-    stream: NDArray[np.uint8]
-
-
-_local = threading.local()
-
-
 def compress(drawn: Drawn, effort: str) -> bytes:
     """The zlib stream of the page's scanlines, filtered; the same bytes for the same page.
 
@@ -57,54 +43,47 @@ def compress(drawn: Drawn, effort: str) -> bytes:
     if effort not in EFFORTS:
         raise UnknownNameError(f"unknown effort {effort!r}: known are {', '.join(EFFORTS)}")
     shape = drawn.shape
-    buffers = _buffers(shape)
     page = drawn.scanlines.reshape(-1)
-    filtered = buffers.filtered[: page.size]
+    filtered = thread_buffer(shape, "filtered")[: page.size]
     filter_up(page, shape.row_bytes, rows_filtered(shape, drawn.atlas), filtered)
-    return EFFORTS[effort](drawn, filtered, buffers)
+    return EFFORTS[effort](drawn, filtered)
 
 
-def _from_cells(drawn: Drawn, filtered: NDArray[np.uint8], buffers: _Buffers) -> bytes:
+def _from_cells(drawn: Drawn, filtered: NDArray[np.uint8]) -> bytes:
     """Our own stream: one search for repetitions serves all scanlines of a row of cells."""
     shape = drawn.shape
-    first = np.empty(drawn.cells.shape[0] + 1, np.int32)
+    rows, columns = drawn.cells.shape
+    first = np.empty(rows + 1, np.int32)
+    tokens = np.empty(
+        (rows * (columns // LEAST_CELLS + shape.row_bytes // LONGEST + 1), 3), np.int32
+    )
+    stream = np.empty(2 * filtered.size + 1024, np.uint8)
     find_matches(
         drawn.cells,
         drawn.atlas.width,
         shape.pitch_width,
         shape.row_bytes,
         shape.pitch_height * shape.line_bytes,
-        buffers.tokens,
+        tokens,
         first,
     )
     size = deflate_page(
         filtered,
         shape.line_bytes,
-        buffers.tokens,
+        tokens,
         first,
         shape.pitch_height,
         deflate.adler32(filtered),
-        buffers.stream,
+        stream,
     )
-    return buffers.stream[:size].tobytes()
+    return stream[:size].tobytes()
 
 
-def _by_library(_: Drawn, filtered: NDArray[np.uint8], __: _Buffers) -> bytes:
+def _by_library(_: Drawn, filtered: NDArray[np.uint8]) -> bytes:
     return bytes(deflate.zlib_compress(filtered, 8))
 
 
-EFFORTS: Mapping[str, Callable[[Drawn, NDArray[np.uint8], _Buffers], bytes]] = MappingProxyType(
+EFFORTS: Mapping[str, Callable[[Drawn, NDArray[np.uint8]], bytes]] = MappingProxyType(
     {"fast": _from_cells, "smaller": _by_library}
 )
 """How hard to pack: ``fast`` for speed, ``smaller`` for bytes."""
-
-
-def _buffers(shape: Shape) -> _Buffers:
-    """The buffers of this thread, made anew when the shape changes."""
-    held: _Buffers | None = getattr(_local, "buffers", None)
-    if held is None or held.shape != shape:
-        filtered = page_buffer(shape)
-        tokens = np.empty((shape.grid_rows * shape.line_bytes // 3, 3), np.int32)
-        held = _Buffers(shape, filtered, tokens, np.empty(2 * filtered.size + 1024, np.uint8))
-        _local.buffers = held
-    return held

@@ -12,7 +12,7 @@ from snapcompact.errors import PageError
 from snapcompact.fonts.atlas import NO_GLYPH
 from snapcompact.pages.glyphs import check_fits, glyph_tables
 from snapcompact.pages.layout import grid_to_flow
-from snapcompact.pages.render import SLACK_BYTES, raster
+from snapcompact.pages.render import raster, thread_buffer
 from snapcompact.pages.shape import Shape, parse_shape, shapes
 from snapcompact_kernels import cells as cell_kernels
 from snapcompact_kernels import match as match_kernels
@@ -54,7 +54,7 @@ def read_cells(scanlines: NDArray[np.uint8], shape: Shape, atlas: Atlas) -> Cell
         hashes, tables.keys, tables.ids, tables.pair_keys, tables.pair_ids, cells
     )
     printable = np.where(cells == NO_GLYPH, 32, cells).astype(np.uint16) if lost else cells
-    printed = raster(printable, shape, atlas)
+    printed = raster(printable, shape, atlas, thread_buffer(shape, "page"))
     flat = printed.reshape(-1), scanlines.reshape(-1)
     if not lost and first_difference(*flat, shape.row_bytes, scanlines.shape[0]) < 0:
         return CellsRead(cells, np.empty((0, 2), np.intp))
@@ -69,7 +69,7 @@ def _hashes(
     factors = glyph_tables(atlas).factors
     pitch = shape.pitch_width, shape.pitch_height
     if atlas.width <= 8 and shape.pitch_width <= 16:
-        page = np.empty(scanlines.size + SLACK_BYTES, np.uint8)
+        page = thread_buffer(shape, "read")
         page[: scanlines.size] = scanlines.reshape(-1)
         match_kernels.hash_small(page, shape.row_bytes, factors, atlas.width, pitch, hashes)
     else:

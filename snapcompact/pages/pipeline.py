@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import threading
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
@@ -11,20 +10,16 @@ from typing import TYPE_CHECKING
 from snapcompact.pages import compress, png
 from snapcompact.pages.metadata import PageMetadata
 from snapcompact.pages.parallel import in_order
-from snapcompact.pages.render import SLACK_BYTES, page_buffer, raster
+from snapcompact.pages.render import raster, thread_buffer
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
-
-    import numpy as np
-    from numpy.typing import NDArray
 
     from snapcompact.fonts.atlas import Atlas
     from snapcompact.pages.cells import PageCells
     from snapcompact.pages.shape import Shape
 
 PALETTE = ((255, 255, 255), (0, 0, 0))
-_local = threading.local()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -55,7 +50,7 @@ def render_pages(
 
 def render_page(page: PageCells, shape: Shape, atlas: Atlas, *, effort: str = "fast") -> PagePng:
     """One page drawn; deterministic."""
-    scanlines = raster(page.cells, shape, atlas, _buffer(shape))
+    scanlines = raster(page.cells, shape, atlas, thread_buffer(shape, "page"))
     metadata = PageMetadata(
         shape=shape.name,
         font=atlas.sha256,
@@ -69,12 +64,3 @@ def render_page(page: PageCells, shape: Shape, atlas: Atlas, *, effort: str = "f
     stream = compress.compress(drawn, effort)
     data = png.encode(stream, (shape.page_width, height), PALETTE, metadata)
     return PagePng(page, data, hashlib.sha256(data).hexdigest(), height)
-
-
-def _buffer(shape: Shape) -> NDArray[np.uint8]:
-    """The page buffer of this thread: writing each page to fresh memory halves the speed."""
-    buffer: NDArray[np.uint8] | None = getattr(_local, "page", None)
-    size = shape.line_bytes * shape.grid_rows * shape.pitch_height
-    if buffer is None or buffer.size < size + SLACK_BYTES:
-        buffer = _local.page = page_buffer(shape)
-    return buffer

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,13 +16,30 @@ if TYPE_CHECKING:
     from snapcompact.fonts.atlas import Atlas
     from snapcompact.pages.shape import Shape
 
+MOST_BUFFERS = 8
+"""Held by a thread, for a few shapes in turn."""
 SLACK_BYTES = 16
 """Behind a page: kernels that handle 8 cells at a time read and write so far beyond it."""
+
+_local = threading.local()
 
 
 def page_buffer(shape: Shape) -> NDArray[np.uint8]:
     """Room for the scanlines of one page of `shape`, to be used again and again."""
     return np.empty(shape.grid_rows * shape.pitch_height * shape.line_bytes + SLACK_BYTES, np.uint8)
+
+
+def thread_buffer(shape: Shape, use: str) -> NDArray[np.uint8]:
+    """The :func:`page_buffer` of this thread for one `use`; what the last page left is in it.
+
+    Writing each page to fresh memory would halve the speed.
+    """
+    held: dict[tuple[Shape, str], NDArray[np.uint8]] = vars(_local).setdefault("buffers", {})
+    if (shape, use) not in held:
+        if len(held) >= MOST_BUFFERS:
+            held.clear()
+        held[shape, use] = page_buffer(shape)
+    return held[shape, use]
 
 
 def raster(

@@ -63,15 +63,15 @@ class TokenRules:
 
 def utf16_units(text: str) -> int:
     """Length of `text` in UTF-16 code units."""
-    return len(text) + sum(1 for char in text if char > "\uffff")
+    if text.isascii():
+        return len(text)
+    return len(text.encode("utf-16-le", "surrogatepass")) // 2
 
 
-def _weight(text: str, data_bytes: int, rules: TokenRules) -> float:
+def _weight(text: str, rules: TokenRules) -> float:
     if rules.unit == "bytes":
-        return data_bytes / rules.divisor
-    if rules.unit == "utf16":
-        return utf16_units(text) / rules.divisor
-    wide = len(_CJK.findall(text))
+        return len(text.encode("utf-8", "surrogatepass")) / rules.divisor
+    wide = 0 if rules.unit == "utf16" or text.isascii() else len(_CJK.findall(text))
     return wide / rules.cjk_divisor + (utf16_units(text) - wide) / rules.divisor
 
 
@@ -82,8 +82,7 @@ def _rounded(value: float, rules: TokenRules) -> int:
 
 def count_text(text: str, rules: TokenRules) -> int:
     """Tokens of `text` by `rules`."""
-    data_bytes = len(text.encode("utf-8", "surrogatepass")) if rules.unit == "bytes" else 0
-    return _rounded(_weight(text, data_bytes, rules), rules)
+    return _rounded(_weight(text, rules), rules)
 
 
 def _leaves(value: object, depth: int = 0) -> str:
@@ -168,8 +167,7 @@ def _fragments(message: Message, rules: TokenRules) -> Iterator[float]:
             yield utf16_units(_tool_fragment(block)) / rules.tool_divisor
             continue
         for text in _block_texts(block, rules):
-            data_bytes = len(text.encode("utf-8", "surrogatepass")) if text else 0
-            yield _weight(text, data_bytes, rules)
+            yield _weight(text, rules)
 
 
 def count_message(message: Message, rules: TokenRules) -> int:
@@ -183,6 +181,19 @@ def count_message(message: Message, rules: TokenRules) -> int:
     if rules.per == "message":
         return _rounded(sum(weights), rules) + pictures
     return sum(_rounded(weight, rules) for weight in weights) + pictures
+
+
+def memoised(estimator: Estimator) -> Estimator:
+    """`estimator`, asked once for each message object; it holds the messages it has seen."""
+    known: dict[int, tuple[Message, int]] = {}
+
+    def count(message: Message) -> int:
+        found = known.get(id(message))
+        if found is None:
+            found = known[id(message)] = (message, estimator(message))
+        return found[1]
+
+    return count
 
 
 def rule_estimator(rules: TokenRules) -> Estimator:

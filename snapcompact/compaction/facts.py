@@ -88,3 +88,22 @@ def structured_state(
 def serves_as_summary(state: str, tokens: int, window: int, share: float = 0.3) -> bool:
     """True where `state` is small enough beside the window to stand for the history by itself."""
     return bool(state.strip()) and tokens < window * share
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryRules:
+    """When a background memory is brought up to date, and within which limits."""
+
+    min_turns: int = 3
+    min_new_tokens: int = 5000
+    max_input: int = 16000
+    max_output: int = 4000
+
+
+CHAT_MEMORY = MemoryRules(min_new_tokens=500, max_input=4000, max_output=1000)
+"""For talk without tools, where less is said between two facts."""
+
+
+def memory_due(turns: int, new_tokens: int, rules: MemoryRules) -> bool:
+    """True where enough turns and tokens have come since the last update or its failure."""
+    return turns >= rules.min_turns and new_tokens >= rules.min_new_tokens

@@ -188,3 +188,8 @@ class Queued:
 def delivery(queue: Sequence[Queued]) -> tuple[Queued, ...]:
     """The queue as it is delivered, whatever the outcome: steering first, then as typed."""
     return tuple(sorted(queue, key=lambda one: not one.steer))
+
+
+def idle_due(idle_s: float, tokens: int, *, enabled: bool, after_s: float, above: int) -> bool:
+    """True where a session nobody uses is large enough to be compacted; it never goes on alone."""
+    return enabled and idle_s >= after_s and tokens > above

@@ -185,7 +185,7 @@ def shake_regions(
     newer = 0
     for index in range(len(items) - 1, -1, -1):
         message = items[index].message
-        old = newer >= rules.protect_tokens
+        old = newer >= rules.protect_tokens or items[index].entry.useless
         newer += estimator(message)
         if not old or is_summary(message):
             continue

@@ -97,3 +97,11 @@ def is_overflow(
     if stop == "error" and error and classify(error, rules, status).overflow:
         return True
     return silent_overflow(usage, stop, window, rules)
+
+
+def bytes_are_tokens(verdict: Verdict, tokens: int, window: int, share: float = 0.9) -> bool:
+    """True where a request refused for its bytes is nearly full in tokens too.
+
+    Only then does a summary help; else media must go. An unknown window is taken as full.
+    """
+    return verdict.payload and (window <= 0 or tokens >= window * share)

@@ -12,12 +12,14 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from snapcompact.compaction.collapse import collapse
+from snapcompact.compaction.counting import memoised
 from snapcompact.compaction.edits import Edit, apply_edits, saved_tokens
 from snapcompact.compaction.entries import Item, is_summary
 from snapcompact.compaction.guard import Acceptance, accept
 from snapcompact.compaction.micro import clear_results, shorten_answers
 from snapcompact.compaction.outcome import Outcome, Reason
 from snapcompact.compaction.prepare import CutRequest, Partition, Preparation, prepare
+from snapcompact.compaction.progressive import prune_levels
 from snapcompact.compaction.prune import prune_input, prune_old, prune_stale
 from snapcompact.compaction.request import SummaryCall, plan_calls
 from snapcompact.compaction.restore import is_protected
@@ -124,6 +126,9 @@ def _reduce(
     if policy.micro.enabled:
         take("long answers", shorten_answers(now, estimator, policy.micro))
         take("old results", clear_results(now, estimator, policy.micro, ask.now_ms))
+    target = math.floor(ask.window * policy.levels.input_share)
+    if target > 0:
+        take("levels", prune_levels(now, target, estimator, policy.levels).edits)
     return now, tuple(steps)
 
 
@@ -195,6 +200,7 @@ def decide(
     preparation. `pointer` names where a cut item can be read whole. Raises UsageError for a range
     that is not there.
     """
+    estimator = memoised(estimator)
     budget = ask.cut.keep_tokens or keep_budget(policy.trigger, ask.window, ask.max_output)
     room = _room(ask, policy)
     budget = min(budget, room) if room and not ask.cut.keep_tokens else budget

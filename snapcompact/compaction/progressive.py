@@ -29,6 +29,8 @@ class LevelRules:
     protected_tools: tuple[str, ...] = ()
     notice: str = "[output pruned — too large]"
     level_notice: str = "[output pruned]"
+    input_share: float = 0.6
+    """What is to be summarised is brought under this share of the window first; 0 is off."""
     levels: tuple[float, ...] = (0.1, 0.2, 0.5, 1.0)
     """Share of the prunable results that goes at level 1, 2, …"""
     level_protect_tokens: int = 40000

@@ -189,3 +189,23 @@ def input_windows(
     if last > start:
         ranges.append((start, last))
     return tuple(ranges)
+
+
+def output_limit(window: int, input_tokens: int) -> int:
+    """Tokens a summary may take of a model with `window`: a tenth of it, 64 to 4096.
+
+    At most 40 % of what the input leaves; 4096 for an unknown window.
+    """
+    if window <= 0:
+        return 4096
+    wanted = max(64, min(4096, window // 10))
+    return max(1, min(wanted, math.floor(0.4 * max(0, window - input_tokens))))
+
+
+SMALL_WINDOW = 4096
+"""A summarising model with a smaller window gets the short template, without sections."""
+
+
+def template_for(window: int, template: str) -> str:
+    """`template`, or the short one for a small window."""
+    return "small" if 0 < window < SMALL_WINDOW else template

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import tomllib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 
@@ -52,6 +52,8 @@ ALIASES: Mapping[str, str] = {
     "remoteEndpoint": "apply.remote_endpoint",
     "remoteEnabled": "apply.remote_enabled",
     "compactionModel": "apply.summary_model",
+    "contextLimit": "apply.window",
+    "window": "apply.window",
     "midTurnEnabled": "apply.mid_turn",
     "idleEnabled": "apply.idle_enabled",
     "idleThresholdTokens": "apply.idle_threshold_tokens",
@@ -69,6 +71,7 @@ APPLY: Mapping[str, object] = {
     "apply.idle_enabled": False,
     "apply.idle_threshold_tokens": 200000,
     "apply.idle_timeout_seconds": 300,
+    "apply.window": 0,
 }
 """Settings that no policy rule reads, with their defaults."""
 
@@ -103,6 +106,24 @@ class Settings:
         if known not in self.values:
             raise UsageError(f"no setting {name!r}")
         return self.values[known].value
+
+
+_ENVIRONMENT: Mapping[str, Callable[[str], str]] = {
+    "DISABLE_AUTO_COMPACT": lambda value: f"enabled = {str(value in ('', '0', 'false')).lower()}",
+    "CONTEXT_LIMIT_OVERRIDE": lambda value: f"contextLimit = {int(value)}",
+}
+
+
+def environment_source(environment: Mapping[str, str]) -> Source:
+    """The settings a seed system reads from its environment. Raises UsageError for no number."""
+    lines = []
+    for name, line in _ENVIRONMENT.items():
+        if name in environment:
+            try:
+                lines.append(line(environment[name].strip().lower()))
+            except ValueError as exc:
+                raise UsageError(f"{name}={environment[name]!r} is no number of tokens") from exc
+    return Source("environment", "\n".join(lines))
 
 
 def _flat(table: Mapping[str, object], prefix: str = "") -> Iterator[tuple[str, object]]:

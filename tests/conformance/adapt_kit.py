@@ -84,14 +84,28 @@ def estimate_message_tokens(given: Mapping[str, Any]) -> int:
     return count_message(Message(Role(given["role"]), tuple(blocks)), KIT.tokens)
 
 
+def _calls(spec: Mapping[str, Any], number: int) -> list[ToolCall]:
+    """Calls of a message: ``[[tool, path], …]`` or ``{tool: input}``."""
+    given = spec.get("calls") or spec.get("tool_call") or []
+    pairs = given.items() if isinstance(given, dict) else given
+    return [
+        ToolCall(
+            f"c{number}.{place}", name,
+            compact_json(value if isinstance(value, dict) else {"path": value}),
+        )
+        for place, (name, value) in enumerate(pairs)
+    ]  # fmt: skip
+
+
 def _entries(messages: list[dict[str, Any]]) -> tuple[Entry, ...]:
     made: list[Entry] = []
     for number, spec in enumerate(messages):
         role = Role(spec["role"])
-        text = _x(4 * spec["tokens"])
-        block: Block = ToolResult(f"t{number}", (Text(text),)) if role is Role.TOOL else Text(text)
+        text = Text(_x(4 * spec.get("tokens", 0)))
+        block: Block = ToolResult(f"t{number}", (text,)) if role is Role.TOOL else text
+        message = Message(role, (block, *_calls(spec, number)))
         parent = made[-1].id if made else None
-        made.append(Entry(f"e{number}", Kind.MESSAGE, Message(role, (block,)), parent))
+        made.append(Entry(f"e{number}", Kind.MESSAGE, message, parent))
     return tuple(made)
 
 

@@ -13,18 +13,7 @@ from snapcompact.compaction.files import split_selector
 from snapcompact.compaction.frames import frame_for, frame_tokens
 from snapcompact.compaction.guard import Progress, judge_progress
 from snapcompact.compaction.micro import shake_regions
-from snapcompact.compaction.modes.candidates import next_try
-from snapcompact.compaction.modes.choose import (
-    Code,
-    ModeInputs,
-    ModeRules,
-    PageForecast,
-    blocker,
-    choose_mode,
-    usable,
-)
-from snapcompact.compaction.modes.command import HINT, MODES, parse_args, resolve_order
-from snapcompact.compaction.outcome import Reason, manual_gate
+from snapcompact.compaction.modes.command import HINT, resolve_order
 from snapcompact.compaction.policy import preset
 from snapcompact.compaction.prepare import CutRequest, Preparation, prepare
 from snapcompact.compaction.prune import prune_input, prune_old, prune_stale
@@ -32,15 +21,6 @@ from snapcompact.compaction.request import finish, plan_calls
 from snapcompact.compaction.serialise import serialise
 from snapcompact.compaction.trigger import resolve_threshold, should_compact, speculation_lead
 from snapcompact.compaction.usage import context_tokens, prompt_tokens, trigger_tokens
-from snapcompact.errors import FocusRefusedError, UsageError
-from tests.conformance.adapt_pi import (
-    cut_dict,
-    overflow_message,
-    prepared_of,
-    role_message,
-    scripted,
-    trigger_of,
-)
 from tests.conformance.notation import (
     entries_of,
     items_of,
@@ -49,173 +29,31 @@ from tests.conformance.notation import (
     text_of,
     usage_of,
 )
+from tests.conformance.pi_messages import (
+    cut_dict,
+    overflow_message,
+    prepared_of,
+    role_message,
+    scripted,
+    trigger_of,
+)
 
 if TYPE_CHECKING:
     from snapcompact.compaction.entries import Item
+from tests.conformance.oh_my_pi_modes import (
+    auto,
+    manual,
+    mode_def,
+    parse_args_vector,
+    retry,
+    usable_vector,
+    walk,
+)
 
 OMP = preset("oh-my-pi")
+
+
 ESTIMATE = rule_estimator(OMP.tokens)
-
-
-def _parse_args(given: Mapping[str, Any]) -> dict[str, Any]:
-    try:
-        asked = parse_args(given["args"])
-    except FocusRefusedError:
-        return {"mode": None, "focus": None, "error": "focus not allowed"}
-    return {"mode": asked.mode, "focus": asked.focus, "error": None}
-
-
-def _mode_def(given: Mapping[str, Any]) -> dict[str, Any] | None:
-    mode = MODES.get(given["mode"])
-    if mode is None or not mode.by_hand:
-        return None
-    return {
-        "overrides": dict(mode.overrides),
-        "rejects_focus": not mode.takes_focus,
-        "requires_remote": mode.needs_remote,
-    }
-
-
-_GATES = {
-    Reason.BUSY: {"error": "Compaction already in progress"},
-    Reason.NO_MESSAGES: {"error": "Nothing to compact (session too small)"},
-    Reason.ALREADY: {"error": "Already compacted"},
-    Reason.CANCELLED: {
-        "error": "Compaction cancelled", "class": "cancelled (typed), not failed",
-    },
-}  # fmt: skip
-_NO_FOCUS = {"error": "/compact snapcompact does not take focus instructions"}
-_NOT_SEEING = "snapcompact needs a vision-capable model ({who} is text-only)"
-
-
-def _gated(given: Mapping[str, Any]) -> dict[str, Any] | None:
-    if given.get("interactive") and given.get("message_entries", 2) < 2:
-        return {"warning": "Nothing to compact (no messages yet)", "outcome": "ok"}
-    gate = manual_gate(
-        running=bool(given.get("already_running")),
-        messages=given.get("entries", 2),
-        last_is_compaction=given.get("last_entry") == "compaction",
-        cancelled=given.get("hook") == "cancel",
-    )
-    return _GATES[gate.reason] if gate else None
-
-
-def _inputs(given: Mapping[str, Any]) -> ModeInputs:
-    forecast = PageForecast(unrenderable=given.get("unrenderable_ratio", 0))
-    return ModeInputs(
-        asked=given.get("mode"),
-        focus=given.get("focus"),
-        guidance=given.get("internal_guidance"),
-        reads_images="image" in given.get("model_input", ["text", "image"]),
-        remote_endpoint=bool(given.get("remote_endpoint")),
-        native_remote=bool(given.get("native_remote") or given.get("fallback_models")),
-        forecast=forecast,
-    )
-
-
-def _strict_error(given: Mapping[str, Any], inputs: ModeInputs) -> dict[str, Any]:
-    block = blocker("snapcompact", inputs, OMP.modes)
-    assert block is not None
-    if block.code is Code.TEXT_ONLY:
-        return {
-            "error": "snapcompact cannot run locally: <model> is text-only.",
-            "warning": _NOT_SEEING.format(who="<model>"),
-        }
-    share = given.get("unrenderable_ratio", 0)
-    return {"error": f"snapcompact cannot render this conversation locally: ... ({share:.1%})"}
-
-
-def _manual(given: Mapping[str, Any]) -> dict[str, Any]:
-    gated = _gated(given)
-    if gated:
-        return gated
-    strategy = given.get("strategy", "context-full")
-    order = ("soft",) if strategy == "context-full" else (strategy,)
-    strict = not str(given.get("revision", "July")).startswith("June")
-    inputs = _inputs(given)
-    try:
-        decision = choose_mode(inputs, replace(OMP.modes, order=order, strict=strict
-                                               and inputs.asked == "snapcompact"))  # fmt: skip
-    except FocusRefusedError:
-        return _NO_FOCUS
-    except UsageError:
-        return _strict_error(given, inputs)
-    assert decision is not None
-    return _ran(given, decision.mode, [s.code for s in decision.skipped if not s.quiet])
-
-
-def _ran(given: Mapping[str, Any], mode: str, codes: list[Code]) -> dict[str, Any]:
-    if mode == "remote":
-        where = "on the capable candidate" if given.get("fallback_models") else "compaction"
-        return {"runs": f"native remote {where}", "warning": None, "error": None}
-    if Code.NO_ENDPOINT in codes:
-        said = "remote compaction is unavailable for <model> ... using a local summary instead"
-        return {"runs": "local summary (soft)", "warning": said, "error": None}
-    if mode == "snapcompact":
-        return {"runs": "snapcompact", "warning": None, "error": None}
-    said_or_none = (
-        _NOT_SEEING.format(who="...") + " - using an LLM summary instead"
-        if Code.TEXT_ONLY in codes else None
-    )  # fmt: skip
-    return {"runs": "LLM summary (soft)", "warning": said_or_none, "error": None}
-
-
-_STRATEGY = {"soft": "context-full"}
-
-
-def _forecast(blocked: str) -> PageForecast | None:
-    if "unrenderable" in blocked:
-        return PageForecast(unrenderable=0.06)
-    if blocked:
-        return PageForecast(pages=81, bytes=3_000_001)
-    return None
-
-
-def _auto(given: Mapping[str, Any]) -> dict[str, Any]:
-    strategy = given["strategy"]
-    order = () if strategy == "off" else (("soft",) if strategy == "context-full" else (strategy,))
-    inputs = ModeInputs(
-        automatic=True,
-        reason=given.get("reason", "threshold"),
-        reads_images="image" in given.get("model_input", ["text", "image"]),
-        forecast=_forecast(given.get("blocker", "")),
-    )
-    decision = choose_mode(inputs, replace(OMP.modes, order=order))
-    if decision is None:
-        return {"action": "none"}
-    action = _STRATEGY.get(decision.mode, decision.mode)
-    warns = any(skip.mode == "snapcompact" for skip in decision.skipped)
-    return {"action": action, "warning": warns, "error": None}
-
-
-def _case_inputs(mode: str, what: str) -> ModeInputs:
-    return ModeInputs(
-        automatic=True,
-        reason=what if mode == "handoff" else "threshold",
-        reads_images="text-only" not in what,
-        remote_endpoint="endpoint" in what and "no endpoint" not in what,
-        native_remote="native" in what and "no native" not in what,
-        byte_limited="413" in what,
-    )
-
-
-def _usable(given: Mapping[str, Any]) -> list[bool]:
-    return [
-        blocker(mode, _case_inputs(mode, what), ModeRules()) is None
-        for mode, what in given["cases"]
-    ]
-
-
-def _walk(given: Mapping[str, Any]) -> list[str]:
-    model = given["model"]
-    inputs = ModeInputs(
-        automatic=True,
-        reason=given["reason"],
-        native_remote=bool(model.get("native_remote")),
-        remote_endpoint=bool(given.get("endpoint")),
-        reads_images="image" in model["input"],
-    )
-    return list(usable(tuple(given["order"]), inputs, ModeRules()))
 
 
 def _threshold(given: Mapping[str, Any]) -> dict[str, int]:
@@ -360,7 +198,8 @@ def _shake(given: Mapping[str, Any]) -> list[list[Any]]:
         min_block=config["fenceMinTokens"],
     )
     found = shake_regions(items, ESTIMATE, rules, OMP.prune.protected_tools)
-    return [[items[one.index].id, one.kind, one.tokens] for one in found]
+    kinds = {"fence": "block", "xml": "block"}
+    return [[items[one.index].id, kinds.get(one.kind, one.kind), one.tokens] for one in found]
 
 
 def _shape(given: Mapping[str, Any]) -> dict[str, Any]:
@@ -437,31 +276,23 @@ def _progress(given: Mapping[str, Any]) -> dict[str, Any]:
     return made
 
 
-def _retry(given: Mapping[str, Any]) -> dict[str, Any]:
-    found = next_try(given["error"], delay_ms=given.get("delay_ms", 0))
-    if not found.next_candidate:
-        return {"next": "same model after the delay"}
-    never = "" if found.same_model_allowed else ", never the same model"
-    return {"next": f"next candidate{never}"}
-
-
 FUNCTIONS: Mapping[str, Callable[[Mapping[str, Any]], Any]] = {
-    "auto_compact_fallback": _auto,
+    "auto_compact_fallback": auto,
     "calculate_context_tokens": _usage,
     "collect_shake_regions": _shake,
     "compact": _compact,
     "compact_acp_hint": lambda _: {"hint": HINT},
-    "compact_mode_def": _mode_def,
+    "compact_mode_def": mode_def,
     "compaction_context_tokens": lambda given: trigger_tokens(
         OMP.usage, given["provider"], given["stored_estimate"]
     ),
     "estimate_tokens": lambda given: count_message(role_message(given), OMP.tokens),
     "find_cut_point": lambda given: cut_dict(given, OMP, given["keep_recent_tokens"]),
     "is_context_overflow_message": lambda given: overflow_message(given, OMP),
-    "manual_compact_fallback": _manual,
-    "method_order_walk": _walk,
-    "method_usable": _usable,
-    "parse_compact_args": _parse_args,
+    "manual_compact_fallback": manual,
+    "method_order_walk": walk,
+    "method_usable": usable_vector,
+    "parse_compact_args": parse_args_vector,
     "prepare_compaction": _prepare,
     "progress_guard": _progress,
     "prune_defaults": _prune_defaults,
@@ -470,7 +301,7 @@ FUNCTIONS: Mapping[str, Callable[[Mapping[str, Any]], Any]] = {
     "read_selector": _selector,
     "resolve_method_order": lambda given: list(resolve_order(given["value"])),
     "resolve_threshold_tokens": _threshold,
-    "retry_policy": _retry,
+    "retry_policy": retry,
     "should_compact": lambda given: should_compact(
         trigger_of(given["settings"], OMP), given["context_tokens"], given["window"]
     ),

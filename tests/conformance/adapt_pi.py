@@ -8,21 +8,17 @@ from dataclasses import replace
 from typing import Any
 
 from snapcompact.compaction.branch import branch_input
-from snapcompact.compaction.context import Context, build_context
-from snapcompact.compaction.counting import count_message, rule_estimator
-from snapcompact.compaction.cut import find_cut, slots_of, turn_start
-from snapcompact.compaction.entries import BASH, CUSTOM, Entry, Kind, summary_message
+from snapcompact.compaction.counting import count_message
+from snapcompact.compaction.cut import slots_of, turn_start
+from snapcompact.compaction.entries import BASH, Kind
 from snapcompact.compaction.files import FileOps, file_lists, files_text
 from snapcompact.compaction.modes.command import parse_command
 from snapcompact.compaction.outcome import Reason, manual_gate
-from snapcompact.compaction.overflow import is_overflow
-from snapcompact.compaction.policy import Policy, preset
-from snapcompact.compaction.prepare import CutRequest, Preparation, prepare
 from snapcompact.compaction.prompt import prompt_file
 from snapcompact.compaction.recovery import Action, Answer, Situation, after_answer
 from snapcompact.compaction.request import SummaryCall, call_prompt, finish, plan_calls
 from snapcompact.compaction.serialise import serialise
-from snapcompact.compaction.trigger import TriggerRules, should_compact
+from snapcompact.compaction.trigger import should_compact
 from snapcompact.compaction.usage import (
     context_tokens,
     estimate_context,
@@ -30,40 +26,27 @@ from snapcompact.compaction.usage import (
     occupancy,
 )
 from snapcompact.history.model import (
-    Blob,
-    Block,
-    Content,
     Message,
     Role,
-    Text,
-    Thinking,
-    ToolCall,
-    ToolResult,
-    wtf8,
 )
 from tests.conformance.notation import (
-    compact_json,
     entries_of,
     items_of,
     message_of,
     name_of,
-    text_of,
     usage_of,
 )
-
-PI = preset("pi")
-ESTIMATE = rule_estimator(PI.tokens)
-
-
-def trigger_of(settings: Mapping[str, Any], base: Policy = PI) -> TriggerRules:
-    return replace(
-        base.trigger,
-        enabled=settings.get("enabled", True) and settings.get("strategy") != "off",
-        reserve_tokens=settings.get("reserveTokens"),
-        keep_tokens=settings.get("keepRecentTokens", base.trigger.keep_tokens),
-        threshold_percent=settings.get("thresholdPercent", -1),
-        threshold_tokens=settings.get("thresholdTokens", -1),
-    )
+from tests.conformance.pi_messages import (
+    ESTIMATE,
+    PI,
+    context_of,
+    cut_dict,
+    overflow_message,
+    prepared_of,
+    role_message,
+    scripted,
+    trigger_of,
+)
 
 
 def _usage_total(given: Mapping[str, Any]) -> int:
@@ -82,75 +65,9 @@ def _estimate_context(given: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _parts(content: Any) -> list[Content]:
-    if isinstance(content, str):
-        return [Text(wtf8(content))]
-    return [
-        Text(wtf8(part["text"])) if part["type"] == "text" else Blob("image") for part in content
-    ]
-
-
-def _assistant_blocks(content: Any) -> list[Block]:
-    blocks: list[Block] = []
-    for part in content:
-        if part["type"] == "text":
-            blocks.append(Text(wtf8(part["text"])))
-        elif part["type"] == "thinking":
-            sealed = len(part.get("thinkingSignature", ""))
-            blocks.append(Thinking(wtf8(part["thinking"]), sealed))
-        elif part["type"] == "redactedThinking":
-            blocks.append(Thinking(b"", len(part["data"])))
-        else:
-            blocks.append(ToolCall(part["id"], part["name"], compact_json(part["arguments"])))
-    return blocks
-
-
-def role_message(given: Mapping[str, Any]) -> Message:
-    """The message of a plain role object."""
-    role, content = given["role"], given.get("content", "")
-    if role == "assistant":
-        parts = [{"type": "text", "text": content}] if isinstance(content, str) else content
-        return Message(Role.ASSISTANT, tuple(_assistant_blocks(parts)))
-    if role == "toolResult":
-        return Message(Role.TOOL, (ToolResult("c", tuple(_parts(content))),))
-    if role == "bashExecution":
-        texts = (Text(wtf8(given["command"])), Text(wtf8(given["output"])))
-        return Message(Role.USER, texts, BASH)
-    if role in ("compactionSummary", "branchSummary"):
-        images = tuple(Blob("image") for _ in given.get("images", ()))
-        made = summary_message(given["summary"])
-        return replace(made, blocks=(*made.blocks, *images))
-    if role in ("user", "custom", "hookMessage"):
-        label = "" if role == "user" else CUSTOM
-        return Message(Role.USER, tuple(_parts(content)), label)
-    return Message(Role.NOTE, tuple(_parts(content)), role)
-
-
-def cut_dict(given: Mapping[str, Any], policy: Policy, budget: int) -> dict[str, Any]:
-    entries = entries_of(given["entries"])
-    cut = find_cut(
-        entries, budget, rule_estimator(policy.tokens), policy.cut, given["start"], given["end"]
-    )
-    assert cut is not None
-    return {
-        "firstKeptEntryIndex": cut.index,
-        "turnStartIndex": cut.turn_start,
-        "isSplitTurn": cut.is_split,
-    }
-
-
 def _turn_start(given: Mapping[str, Any]) -> int:
     slots = slots_of(entries_of(given["entries"]), ESTIMATE, PI.cut)
     return turn_start(slots, given["index"], given["start"])
-
-
-def prepared_of(
-    given: Mapping[str, Any], policy: Policy
-) -> tuple[Preparation | None, tuple[Entry, ...]]:
-    entries = entries_of(given["entries"])
-    context = build_context(entries, policy.context)
-    asked = CutRequest(keep_tokens=given["settings"].get("keepRecentTokens", 20000))
-    return prepare(context, asked, rule_estimator(policy.tokens), policy.prepare), entries
 
 
 def _prepare(given: Mapping[str, Any]) -> dict[str, Any] | None:
@@ -180,14 +97,6 @@ def _call(call: SummaryCall, focus: str) -> dict[str, Any]:
         "has_previous_summary_tag": f"<{PI.prompt.previous_tag}>" in text,
         "ends_with_focus": bool(focus) and text.endswith(said),
     }
-
-
-def scripted(given: Mapping[str, Any], count: int) -> list[str]:
-    """The model's answers, in call order."""
-    answers = [f"SUM{number + 1}" for number in range(count)]
-    for number, answer in enumerate(given.get("scripted_summaries", ())[:count]):
-        answers[number] = answer
-    return [""] * count if str(given.get("llm", "")).startswith("empty") else answers
 
 
 def _compact(given: Mapping[str, Any]) -> dict[str, Any]:
@@ -248,14 +157,6 @@ def _role(message: Message, kind: Kind) -> str:
     return _ROLES.get(kind, plain)
 
 
-def context_of(given: Mapping[str, Any], policy: Policy) -> Context:
-    leaf = given.get("leaf", "(last)")
-    return build_context(
-        entries_of(given["entries"]), policy.context,
-        None if leaf in (None, "(last)") else leaf, empty=leaf is None,
-    )  # fmt: skip
-
-
 def _session_context(given: Mapping[str, Any]) -> dict[str, Any]:
     context = context_of(given, PI)
     return {
@@ -288,14 +189,6 @@ def _branch(given: Mapping[str, Any]) -> dict[str, Any]:
         "read": sorted(found.ops.read),
         "edited": sorted(found.ops.edited),
     }
-
-
-def overflow_message(given: Mapping[str, Any], policy: Policy) -> bool:
-    message = given["message"]
-    usage, _ = usage_of(message.get("usage"))
-    return is_overflow(
-        message["stop"], message.get("error", ""), usage, given.get("window") or 0, policy.overflow
-    )
 
 
 def _answer(given: Mapping[str, Any]) -> Answer:
@@ -405,5 +298,3 @@ FUNCTIONS: Mapping[str, Callable[[Mapping[str, Any]], Any]] = {
     "serialize_conversation": _serialize,
     "should_compact": _should,
 }
-
-__all__ = ["FUNCTIONS", "cut_dict", "role_message", "text_of"]

@@ -170,7 +170,11 @@ def entry_of(
     tools = {}
     if spec["kind"] == "toolResult":
         tools[str(spec.get("call", f"none{number}"))] = spec.get("tool", "read")
-    value = spec.get("level", "") if kind is Kind.THINKING else spec.get("model", "")
+    value = (
+        spec.get("level") or spec.get("thinkingLevel", "")
+        if kind is Kind.THINKING
+        else spec.get("model", "")
+    )
     return Entry(
         id=spec.get("id", f"e{number}"),
         kind=kind,

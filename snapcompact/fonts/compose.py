@@ -1,37 +1,61 @@
-"""Makes the shipped BDF files from the drawings beside it.
+"""Makes the shipped BDF files from the drawings in ``drawn/``.
 
-``python -m snapcompact.fonts.compose`` rewrites them, ``--check`` says whether they are as made.
+``python -m snapcompact.fonts.compose`` rewrites them; with ``--check`` it only says whether they
+are what the drawings give.
 """
 
 from __future__ import annotations
 
 import sys
 from pathlib import Path
+from unicodedata import combining
 
+from snapcompact.fonts.accents import Metrics, composed, overlay
 from snapcompact.fonts.bdf import bdf_text
-from snapcompact.fonts.drawing import parse_drawings
+from snapcompact.fonts.boxes import box_drawings
+from snapcompact.fonts.digits import small_digits
+from snapcompact.fonts.drawing import Rows, parse_drawings
 from snapcompact.fonts.font import Font, Glyph, glyph_name
+from snapcompact.fonts.shapes import shape_drawings
 from snapcompact.fonts.signs import sign_glyphs
 
 FOLDER = Path(__file__).parent
-ASCENT = {"8x16": 12}
+METRICS = {"8x16": Metrics(8, 16, baseline=12, lower_top=4, accent_top=3)}
+"""The fonts shipped, by name."""
 
 
 def compose(name: str) -> Font:
-    """The font made from ``drawn/<name>.txt``."""
-    width, height = (int(part) for part in name.split("x"))
-    drawn = parse_drawings((FOLDER / "drawn" / f"{name}.txt").read_text("utf-8"), width, height)
-    glyphs = {glyph.name: glyph for glyph in sign_glyphs(width, height)}
-    for what, rows in {" ": (0,) * height, **drawn}.items():
-        if len(what) == 1:
-            glyphs[glyph_name(ord(what))] = Glyph(glyph_name(ord(what)), ord(what), rows)
-    return Font(name, width, height, ASCENT[name], tuple(glyphs.values()))
+    """The font made from ``drawn/<name>.txt``.
+
+    What is drawn comes before what is worked out; a character that would look like one before it is
+    left out, so that it is printed as an escape.
+    """
+    metrics = METRICS[name]
+    size = (metrics.width, metrics.height)
+    text = (FOLDER / "drawn" / f"{name}.txt").read_text("utf-8")
+    drawn = parse_drawings(text, *size)
+    made: dict[str, Rows] = {
+        " ": (0,) * metrics.height,
+        **drawn,
+        **composed(drawn, metrics),
+        **box_drawings(*size),
+        **small_digits(*size),
+        **shape_drawings(*size),
+        **drawn,
+    }
+    # A combining mark gets a cell of its own, over a dotted circle as in Unicode's charts.
+    made |= {mark: overlay(drawn[mark], made["◌"]) for mark in drawn if combining(mark)}
+    letters = (Glyph(glyph_name(ord(what)), ord(what), rows) for what, rows in made.items())
+    distinct: dict[Rows, Glyph] = {}
+    for glyph in (*sign_glyphs(*size), *letters):
+        distinct.setdefault(glyph.rows, glyph)
+    return Font(name, *size, metrics.baseline, tuple(distinct.values()))
 
 
 def main(arguments: list[str]) -> int:
     """0, or 1 where ``--check`` found a file that is not as made."""
     status = 0
-    for name in ASCENT:
+    for name in METRICS:
         path, text = FOLDER / f"{name}.bdf", bdf_text(compose(name))
         if "--check" not in arguments:
             path.write_text(text, "ascii")

@@ -7,12 +7,24 @@ the scanline its first row stands on, then rows of ``.`` and ``#`` from the cell
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from snapcompact.errors import InputError
 
 Rows = tuple[int, ...]
 """One integer a scanline, top first; leftmost pixel in the highest bit of the cell's width."""
+
+Point = tuple[int, int]
+"""Column and row of a pixel, from the top left."""
+
+
+def rows_of(ink: Iterable[Point], width: int, height: int) -> Rows:
+    """The drawing with these pixels; those outside the cell are left out."""
+    rows = [0] * height
+    for x, y in ink:
+        if 0 <= x < width and 0 <= y < height:
+            rows[y] |= 1 << (width - 1 - x)
+    return tuple(rows)
 
 
 def parse_drawings(text: str, width: int, height: int) -> dict[str, Rows]:

@@ -9,17 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from snapcompact.fonts.drawing import Rows
+from snapcompact.fonts.digits import tiny_digit
+from snapcompact.fonts.drawing import Point, rows_of
 from snapcompact.fonts.font import Glyph, glyph_name
 
-_DIGITS = (
-    "75557 26227 61247 61216 55711 74616 34757 71222 "
-    "75757 75716 25755 65656 34443 65556 74647 74644"
-).split()
-"""Hex digits of 3×5 px: one octal digit a scanline, top first."""
-
-Point = tuple[int, int]
-"""Column and row of a pixel, from the top left."""
+_INVISIBLE = (*range(0x2000, 0x2010), *range(0x2028, 0x2030), *range(0x205F, 0x2070), 0xFEFF)
+"""Blanks and format controls: their low byte in hex, set apart from control characters."""
 
 
 def sign_glyphs(width: int, height: int) -> list[Glyph]:
@@ -28,6 +23,7 @@ def sign_glyphs(width: int, height: int) -> list[Glyph]:
     points: dict[str | int, Iterable[Point]] = {
         code: _hex_pair(code, width, height) for code in (*range(32), 127)
     }
+    points |= {code: _blank(code, width, height) for code in _INVISIBLE}
     points[0x0A] = [*_line(0, last, middle), (last, middle + 1), (last - 1, middle + 1)]
     points[0x09] = _arrow(last, middle)
     points[0x0D] = [(last - x, y + 1) for x, y in _arrow(last, middle)]
@@ -43,17 +39,10 @@ def sign_glyphs(width: int, height: int) -> list[Glyph]:
         Glyph(
             glyph_name(what) if isinstance(what, int) else what,
             what if isinstance(what, int) else -1,
-            _rows(ink, width, height),
+            rows_of(ink, width, height),
         )
         for what, ink in points.items()
     ]
-
-
-def _rows(ink: Iterable[Point], width: int, height: int) -> Rows:
-    rows = [0] * height
-    for x, y in ink:
-        rows[y] |= 1 << (width - 1 - x)
-    return tuple(rows)
 
 
 def _line(first: int, last: int, y: int) -> list[Point]:
@@ -94,17 +83,15 @@ def _hex_pair(code: int, width: int, height: int) -> list[Point]:
     high, low = divmod(code, 16)
     if width >= 8:
         top = height // 2 - 3
-        digits = _digit(high, 0, top) + _digit(low, 4, top)
+        digits = tiny_digit(high, 0, top) + tiny_digit(low, 4, top)
         return [*_line(0, 6, top - 2), *digits, *_line(0, 6, top + 6)]
     last, top = width - 2, height // 2 - 3
     marks = {0: [top + 6], 1: [top - 1, top + 6], 7: [top - 1]}[high]
-    return [*_digit(low, 0, top), *(point for y in marks for point in _line(0, last, y))]
+    return [*tiny_digit(low, 0, top), *(point for y in marks for point in _line(0, last, y))]
 
 
-def _digit(value: int, x: int, y: int) -> list[Point]:
-    return [
-        (x + column, y + row)
-        for row, octal in enumerate(_DIGITS[value])
-        for column in range(3)
-        if int(octal) >> (2 - column) & 1
-    ]
+def _blank(code: int, width: int, height: int) -> list[Point]:
+    """The low byte in hex over a box open at its top."""
+    digits = [(x, y) for x, y in _hex_pair(code & 0xFF, width, height) if 0 < y < height - 3]
+    foot = [(0, height - 2), (width - 2, height - 2), *_line(0, width - 2, height - 1)]
+    return [*digits, *foot]

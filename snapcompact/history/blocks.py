@@ -80,6 +80,11 @@ def json_of(value: Any) -> Json:
     return value if isinstance(value, dict) else {}
 
 
+def list_of(value: Any) -> list[Any]:
+    """`value` where it is a list, else an empty one."""
+    return value if isinstance(value, list) else []
+
+
 def messages(role: Role, found: list[Block], label: str, meta: Meta) -> Iterator[Message]:
     """Messages for the blocks of one record: each tool result by itself, in role ``TOOL``.
 

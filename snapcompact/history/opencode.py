@@ -14,6 +14,7 @@ from snapcompact.history.blocks import (
     Json,
     call_args,
     json_of,
+    list_of,
     messages,
     name_of,
     result_content,
@@ -176,8 +177,7 @@ def _result(part: Json) -> ToolResult | None:
         return ToolResult(call_id, result_content(state.get("error")), is_error=True)
     if status not in _DONE and "output" not in state:
         return None
-    attachments = state.get("attachments")
-    files = [_file(json_of(item)) for item in attachments or []] if attachments else []
+    files = [_file(json_of(item)) for item in list_of(state.get("attachments"))]
     return ToolResult(call_id, (*result_content(state.get("output")), *files))
 
 

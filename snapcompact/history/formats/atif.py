@@ -6,13 +6,14 @@ A step has words, calls and what the calls gave back; the last become messages o
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from snapcompact.history.blocks import (
     Json,
     blocks,
     call_args,
     json_of,
+    list_of,
     messages,
     name_of,
     result_content,
@@ -120,7 +121,7 @@ def _blocks(step: Json) -> list[Block]:
     if thought:
         found.append(Thinking(wtf8(thought)))
     found += blocks(step.get("message"))
-    for call in _list(step.get("tool_calls")):
+    for call in list_of(step.get("tool_calls")):
         inner = json_of(call)
         name, call_id = name_of(inner.get("function_name")), name_of(inner.get("tool_call_id"))
         found.append(ToolCall(call_id, name, call_args(inner.get("arguments"))))
@@ -134,7 +135,7 @@ def _results(step: Json) -> list[ToolResult]:
             name_of(json_of(result).get("source_call_id")),
             result_content(json_of(result).get("content")),
         )
-        for result in _list(observation.get("results"))
+        for result in list_of(observation.get("results"))
     ]
 
 
@@ -151,7 +152,3 @@ def _meta(step: Json, model: str) -> Meta:
             within=True,
         ),
     )
-
-
-def _list(value: Any) -> list[Any]:
-    return value if isinstance(value, list) else []

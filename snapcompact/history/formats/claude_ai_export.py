@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from snapcompact.history.blobs import missing
-from snapcompact.history.blocks import Json, blocks, json_of, messages, name_of, text_of
+from snapcompact.history.blocks import Json, blocks, json_of, list_of, messages, name_of, text_of
 from snapcompact.history.conversations import chosen
 from snapcompact.history.formats import Conversation
 from snapcompact.history.formats.chatgpt_export import unwrapped
@@ -102,7 +102,7 @@ def _message(value: Any, model: str, report: Report) -> Iterator[Message]:
         model=model if role is Role.ASSISTANT else "",
         stop=text_of(item.get("stop_reason")),
     )
-    for attachment in _list(item.get("attachments")):
+    for attachment in list_of(item.get("attachments")):
         yield from _attachment(json_of(attachment), role, meta)
     found = blocks(item.get("content")) or blocks(text_of(item.get("text")))
     found += _files(item)
@@ -126,13 +126,9 @@ def _attachment(item: Json, role: Role, meta: Meta) -> Iterator[Message]:
 def _files(item: Json) -> list[Block]:
     """Uploaded files: the export has their names alone."""
     found: list[Block] = []
-    for file in _list(item.get("files")):
+    for file in list_of(item.get("files")):
         name = text_of(json_of(file).get("file_name"))
         kind = "image" if json_of(file).get("file_kind") == "image" else "file"
         place = text_of(json_of(file).get("file_uuid"))
         found.append(missing(kind, f"file {place}, not in the export".replace("  ", " "), "", name))
     return found
-
-
-def _list(value: Any) -> list[Any]:
-    return value if isinstance(value, list) else []

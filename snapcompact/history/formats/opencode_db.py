@@ -73,7 +73,8 @@ def _opened(source: Source, report: Report) -> Iterator[sqlite3.Connection]:
                 _guard(database)
                 _check(database, source.name)
                 yield database
-        except sqlite3.Error as error:
+        # The second: sqlite3 cannot decode its own message about a broken schema.
+        except (sqlite3.Error, UnicodeDecodeError) as error:
             raise FormatError(f"{source.name}: a database that cannot be read: {error}") from error
 
 

@@ -9,7 +9,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from snapcompact.history.blobs import missing
-from snapcompact.history.blocks import Json, blocks, call_args, json_of, messages, name_of, text_of
+from snapcompact.history.blocks import (
+    Json,
+    blocks,
+    call_args,
+    json_of,
+    list_of,
+    messages,
+    name_of,
+    text_of,
+)
 from snapcompact.history.conversations import chosen
 from snapcompact.history.documents import document
 from snapcompact.history.formats import Conversation
@@ -97,8 +106,8 @@ def _conversation(value: Json, place: Meta, report: Report) -> Iterator[Message]
     if value.get("tools"):
         report.skipped["tool definitions"] += 1
     yield from messages(Role.SYSTEM, blocks(value.get("system")), "", place)
-    media = {kind: iter(_list(value.get(key))) for kind, key in _MEDIA.items()}
-    turns = [(turn, "") for turn in _list(value.get("conversations"))]
+    media = {kind: iter(list_of(value.get(key))) for kind, key in _MEDIA.items()}
+    turns = [(turn, "") for turn in list_of(value.get("conversations"))]
     turns += [(value[key], key) for key in ("chosen", "rejected") if key in value]
     for turn, label in turns:
         yield from _turn(json_of(turn), label, media, place)
@@ -149,7 +158,3 @@ def pictures(text: str, media: dict[str, Iterator[Any]]) -> list[Block]:
                 break
             found.append(missing(kind, text_of(path) or json_text(path).decode("utf-8", "replace")))
     return found
-
-
-def _list(value: Any) -> list[Any]:
-    return value if isinstance(value, list) else []

@@ -9,7 +9,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from snapcompact.history.blobs import blob, blob_base64, blob_url
-from snapcompact.history.blocks import Json, blocks, call_args, json_of, messages, name_of, text_of
+from snapcompact.history.blocks import (
+    Json,
+    blocks,
+    call_args,
+    json_of,
+    list_of,
+    messages,
+    name_of,
+    text_of,
+)
 from snapcompact.history.blocks import result_content as plain_content
 from snapcompact.history.documents import document
 from snapcompact.history.jsontext import json_text
@@ -100,7 +109,9 @@ def _blocks(item: Json, report: Report) -> list[Block]:
     parts = item.get("parts")
     if isinstance(parts, list):
         if item.get("toolInvocations"):
-            report.duplicates["tool invocation beside its part"] += len(item["toolInvocations"])
+            report.duplicates["tool invocation beside its part"] += len(
+                list_of(item["toolInvocations"])
+            )
         return [block for part in parts for block in _part(part, report)]
     content = item.get("content")
     if isinstance(content, list):
@@ -108,8 +119,7 @@ def _blocks(item: Json, report: Report) -> list[Block]:
     found: list[Block] = []
     if isinstance(item.get("reasoning"), str) and item["reasoning"]:
         found.append(Thinking(wtf8(item["reasoning"])))
-    invocations = item.get("toolInvocations")
-    for invocation in invocations if isinstance(invocations, list) else []:
+    for invocation in list_of(item.get("toolInvocations")):
         found += _invocation(json_of(invocation))
     return found + blocks(content)
 
@@ -139,8 +149,7 @@ def _part(part: Any, report: Report) -> list[Block]:
 
 def _reasoning(item: Json) -> Thinking:
     text = wtf8(text_of(item.get("text")) or text_of(item.get("reasoning")))
-    details = item.get("details")
-    sealed = [text_of(json_of(part).get("data")) for part in details or []] if details else []
+    sealed = [text_of(json_of(part).get("data")) for part in list_of(item.get("details"))]
     sealed.append(text_of(item.get("data")))
     return Thinking(text, 0 if text else sum(map(len, sealed)))
 

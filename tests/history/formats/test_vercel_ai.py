@@ -138,6 +138,20 @@ def test_bytes_however_spelled(place: dict[str, Any]) -> None:
     assert (picture.kind, picture.data) == ("image", bytes(PNG))
 
 
+@pytest.mark.parametrize("odd", [None, True, 3, "x", {}, [None], [[]]])
+def test_odd_fields_are_survived(odd: Any) -> None:
+    parts = [
+        {"type": "text", "text": "kept"},
+        {"type": "reasoning", "details": odd},
+        {"type": "tool-invocation", "toolInvocation": odd},
+        {"type": "file", "data": odd},
+        {"type": odd},
+        odd,
+    ]
+    got = _read([{"role": "user", "parts": parts, "toolInvocations": odd}, odd])
+    assert got.texts[0] == "kept"
+
+
 @pytest.mark.parametrize("version", ["4", "6"])
 def test_samples(version: str) -> None:
     got = seen(sample(f"vercel_ai/gen-aisdk{version}-uimessages.json"))

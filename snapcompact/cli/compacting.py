@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Any
 from snapcompact.cli.archiving import report_damage
 from snapcompact.cli.console import note, printable, say, say_json, warn
 from snapcompact.cli.kernels import announce_compiling
-from snapcompact.compaction.models import summariser
+from snapcompact.compaction.deciding import Options, Prepared, prepared, with_mode
+from snapcompact.compaction.models import Summariser, summariser
 from snapcompact.compaction.modes.command import Asked, parse_args
 from snapcompact.compaction.plan import plan_lines
 from snapcompact.compaction.prepare import CutRequest
-from snapcompact.compaction.run import Options, Prepared, Result, apply, make, prepared, with_mode
+from snapcompact.compaction.run import Result, apply, make
 from snapcompact.compaction.session import archive_name, default_output, load_stored
 from snapcompact.compaction.settings_files import load_settings
 from snapcompact.errors import OutputExistsError, UsageError
@@ -21,6 +22,7 @@ from snapcompact.history.session import open_session
 from snapcompact.llm.client import run as run_async
 
 if TYPE_CHECKING:
+    from snapcompact.compaction.modes.job import Say
     from snapcompact.compaction.session import Written
     from snapcompact.compaction.settings import Settings
 
@@ -65,8 +67,11 @@ def run_compact(request: Request, *, as_json: bool, quiet: bool) -> None:
         stored = load_stored(session)
         report_damage(session.source.name, session.report, quiet=quiet)
         warnings: list[str] = []
-        ready = prepared(stored, _options(request, asked, settings, out, warnings.append), settings)
-        with with_mode(ready) as (chosen, draw):
+        found = _summariser(request, settings, warnings.append)
+        options = _options(request, asked, settings, out, found, warnings.append)
+        with with_mode(prepared(stored, options, settings)) as (chosen, draw):
+            if found.missing and chosen.plan.mode is not None and chosen.plan.mode.extract:
+                warnings.append(found.missing)
             _warn(warnings, quiet)
             if request.dry_run:
                 _print_plan(chosen, as_json)
@@ -87,12 +92,16 @@ def _check(request: Request) -> None:
         raise UsageError("--in-place and -o exclude each other")
 
 
-def _options(request: Request, asked: Asked, settings: Settings, out: Path, say: Any) -> Options:
-    offline = request.offline or settings.policy.modes.offline
-    found = summariser(
+def _summariser(request: Request, settings: Settings, say: Say) -> Summariser:
+    return summariser(
         request.model, settings, base_url=request.base_url, key_env=request.key_env,
-        offline=offline, say=say,
+        offline=request.offline or settings.policy.modes.offline, say=say,
     )  # fmt: skip
+
+
+def _options(
+    request: Request, asked: Asked, settings: Settings, out: Path, found: Summariser, say: Say
+) -> Options:
     return Options(
         mode=asked.mode,
         focus=asked.focus or "",
@@ -104,7 +113,7 @@ def _options(request: Request, asked: Asked, settings: Settings, out: Path, say:
             keep_tokens=request.keep, keep_turns=request.keep_turns, force=not request.keep
         ),
         strict=request.strict,
-        offline=offline,
+        offline=request.offline or settings.policy.modes.offline,
         reference=request.reference,
         task_aware=request.two_step,
         archive=archive_name(out),

@@ -15,10 +15,11 @@ if TYPE_CHECKING:
 
 
 class Summariser(NamedTuple):
-    """The model that is asked, and where it is; both None where there is none."""
+    """The model that is asked and where it is; None without one, and why in ``missing``."""
 
     model: Model | None = None
     endpoint: Endpoint | None = None
+    missing: str = ""
 
 
 def summariser(
@@ -28,7 +29,8 @@ def summariser(
     """Who writes summaries: ``apply.summary_model`` of the settings, else the model `name`.
 
     A name without a protocol says foremost who reads the session: where no key is found for it, an
-    extract does, and `say` is told. Raises UsageError for a named protocol without a key.
+    extract does, and ``missing`` says so. `say` is told of requests that are sent again.
+    Raises UsageError for a named protocol without a key.
     """
     chosen = str(settings.value("apply.summary_model")) or name
     if not chosen or offline:
@@ -38,8 +40,7 @@ def summariser(
     except UsageError as error:
         if chosen.partition(":")[0] in PROTOCOLS or base_url:
             raise
-        say(f"{error}; a summary would be an extract without a model")
-        return Summariser()
+        return Summariser(missing=f"{error}; the summary is an extract without a model")
     return Summariser(_Telling(Client(endpoint), say), endpoint)
 
 

@@ -11,13 +11,15 @@ import asyncio
 import time
 from collections.abc import Awaitable, Callable
 from contextlib import ExitStack
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
 from snapcompact.compaction.breaker import Breaker, TurnCount, counts_as_failure, per_turn_cap
+from snapcompact.compaction.deciding import Options, Prepared, prepared, with_mode
 from snapcompact.compaction.guard import Progress, Queued, delivery, judge_progress
+from snapcompact.compaction.host import After, Before, Event, Host, Veto, end_data, in_thread
 from snapcompact.compaction.outcome import Outcome, Reason, Status
-from snapcompact.compaction.run import Options, Prepared, Result, make, prepared, with_mode
+from snapcompact.compaction.run import Result, make
 from snapcompact.compaction.speculate import Prepared as Kept
 from snapcompact.compaction.speculate import may_start, stale
 from snapcompact.compaction.speculate import prepared as kept_aside
@@ -25,50 +27,7 @@ from snapcompact.compaction.trigger import resolve_threshold, should_compact, sp
 from snapcompact.errors import FocusRefusedError, SnapcompactError
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from snapcompact.compaction.settings import Settings
-    from snapcompact.compaction.writers.contract import Stored
-
-T = TypeVar("T")
-
-
-class Host(Protocol):
-    """Who owns the session."""
-
-    def load(self) -> Stored:
-        """The session as it is now."""
-
-    def archive(self) -> Path | None:
-        """Where pages of the next run are to be archived."""
-
-    def apply(self, ready: Prepared, result: Result) -> dict[str, Any]:
-        """Put `result` in place, whole or not at all; facts for the end event."""
-
-
-@dataclass(frozen=True, slots=True)
-class Event:
-    """A word about a run: ``start``, ``stage``, ``warning``, ``text`` or ``end``.
-
-    Every start has exactly one end. `auto` says that nobody asked for the run.
-    """
-
-    kind: str
-    run: int
-    auto: bool
-    data: dict[str, Any] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True)
-class Veto:
-    """What a callback before a run may give: the run is cancelled with this reason."""
-
-    reason: str
-
-
-Before = Callable[[Prepared], Awaitable[Veto | str | None]]
-"""Told what was decided; gives a Veto, a summary in place of the mode's, or None."""
-After = Callable[[Result], Awaitable[None]]
 
 
 @dataclass(slots=True)
@@ -175,7 +134,7 @@ class Orchestrator:
         finally:
             self._running = None
             self._count(outcome, auto)
-            self._tell("end", run, auto, _end_data(outcome, facts))
+            self._tell("end", run, auto, end_data(outcome, facts))
         await self._deliver_all()
         return outcome
 
@@ -196,13 +155,13 @@ class Orchestrator:
 
     async def _run(self, options: Options, run: int) -> tuple[Outcome, dict[str, Any]]:
         self._stage(run, options, "planning")
-        ready = await _in_thread(lambda: prepared(self._host.load(), options, self._settings))
+        ready = await in_thread(lambda: prepared(self._host.load(), options, self._settings))
         waiting = self._take_aside(ready) if not options.mode and not options.focus else None
         if waiting is not None:
             self._stage(run, options, "applying")
             return await self._applied(waiting.ready, waiting.result)
         with ExitStack() as stack:
-            chosen, draw = await _in_thread(lambda: stack.enter_context(with_mode(ready)))
+            chosen, draw = await in_thread(lambda: stack.enter_context(with_mode(ready)))
             if chosen.plan.outcome is not None:
                 return chosen.plan.outcome, {}
             said = await self._asked_before(chosen)
@@ -295,17 +254,21 @@ class Orchestrator:
         )  # fmt: skip
 
     def _window(self) -> int:
+        """Tokens of the reader's window, looked up once where the options do not say."""
+        if not self._options.window:
+            found = prepared(self._host.load(), self._options, self._settings).ask.window
+            self._options = replace(self._options, window=found)
         return self._options.window
 
     async def _speculate(self) -> None:
         """A result kept aside; a failure counts for the breaker, a cancellation for nothing."""
         try:
             options = replace(self._options, automatic=True, reason="threshold")
-            ready = await _in_thread(lambda: prepared(self._host.load(), options, self._settings))
+            ready = await in_thread(lambda: prepared(self._host.load(), options, self._settings))
             if ready.plan.outcome is not None:
                 return
             with ExitStack() as stack:
-                chosen, draw = await _in_thread(lambda: stack.enter_context(with_mode(ready)))
+                chosen, draw = await in_thread(lambda: stack.enter_context(with_mode(ready)))
                 if chosen.plan.mode is None or chosen.plan.mode.mode == "snapcompact":
                     return  # pages are drawn in less time than it takes to check them
                 result = await make(chosen, draw)
@@ -360,25 +323,3 @@ class Orchestrator:
                 self._queue = [*waiting, *self._queue]
                 return
             waiting.pop(0)
-
-
-async def _in_thread(work: Callable[[], T]) -> T:
-    """`work` done on a thread; a cancellation waits for it, so that nothing of it is left over."""
-    task = asyncio.ensure_future(asyncio.to_thread(work))
-    try:
-        return await asyncio.shield(task)
-    except asyncio.CancelledError:
-        await asyncio.wait([task])
-        raise
-
-
-def _end_data(outcome: Outcome, facts: dict[str, Any]) -> dict[str, Any]:
-    failed = outcome.status is Status.FAILED
-    return {
-        "status": outcome.status.value,
-        "reason": outcome.reason.value,
-        "detail": outcome.detail,
-        "aborted": outcome.status is Status.CANCELLED,
-        **({"errorMessage": outcome.detail} if failed else {}),
-        **({"result": facts} if facts else {}),
-    }

@@ -16,16 +16,18 @@ from dataclasses import replace
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
+from snapcompact.compaction.deciding import Options, Prepared
 from snapcompact.compaction.modes.command import parse_args
-from snapcompact.compaction.orchestrator import Event, Orchestrator
+from snapcompact.compaction.orchestrator import Orchestrator
 from snapcompact.compaction.outcome import Status
-from snapcompact.compaction.run import Options, Prepared, Result, apply
+from snapcompact.compaction.run import Result, apply
 from snapcompact.compaction.session import archive_name, load_stored
 from snapcompact.compaction.session import undo as put_back
 from snapcompact.errors import SnapcompactError, UsageError
 from snapcompact.history.session import open_session
 
 if TYPE_CHECKING:
+    from snapcompact.compaction.host import Event
     from snapcompact.compaction.models import Summariser
     from snapcompact.compaction.settings import Settings
     from snapcompact.compaction.writers.contract import Stored

@@ -29,7 +29,8 @@ class TriggerRules:
     zero_reserve: str = "honour"
     """An explicit 0: ``honour`` it, take it as ``unset``, or ``never`` compact."""
     impossible: str = "share"
-    """A reserve that leaves no window: use the ``share``, or ``compare`` all the same."""
+    """A reserve that leaves no window: use the fallback ``share``, or ``compare`` all the same."""
+    fallback_share: float = 0.15
     clamp: bool = True
     """Keep the threshold inside 0 … window - 1."""
     unknown_window: str = "never"
@@ -84,7 +85,7 @@ def resolve_reserve(rules: TriggerRules, window: int, max_output: int = 0) -> tu
     effective, explicit = _effective_reserve(rules, window, max_output)
     if rules.impossible != "share":
         return effective, effective
-    share = math.floor(window * rules.reserve_share)
+    share = math.floor(window * rules.fallback_share)
     swallowed = effective >= window or (not explicit and effective >= window - share)
     return effective, max(1, share) if swallowed else effective
 

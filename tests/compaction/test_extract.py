@@ -7,7 +7,7 @@ from hypothesis import given, settings
 
 from snapcompact.compaction.modes.extract import HEAD, extract, open_todos
 from snapcompact.history.model import Message, Role, Text
-from tests.compaction.generated import answer, call, result, stretches
+from tests.compaction.generated import answer, call, result, stretches, user
 
 if TYPE_CHECKING:
     from snapcompact.compaction.entries import Kind
@@ -78,3 +78,30 @@ def test_any_history_gives_the_same_extract_twice(
     assert text == extract(messages)
     assert text.startswith(HEAD)
     assert len(text) < 40_000
+
+
+def test_an_earlier_extract_is_merged_not_nested() -> None:
+    first = extract(SESSION, previous="WRITTEN BY A MODEL")
+    more = [user("Also fix the printer."), answer("", call("9", "write", b'{"path":"print.py"}'))]
+    second = extract(more, previous=first)
+    assert second.count(HEAD) == 1
+    assert "Fix the parser." in section(second, "Goal")
+    assert "Also fix the printer." in section(second, "Goal")
+    assert "Never touch vendor/." in section(second, "Constraints & Preferences")
+    assert "changed lex.py" in section(second, "Progress")
+    assert "changed print.py" in section(second, "Progress")
+    assert "write docs (pending)" in section(second, "Next Steps")
+    assert "print.py" in section(second, "Last Steps")
+    assert "todowrite" not in section(second, "Last Steps")
+    assert section(second, "Earlier Summary") == "WRITTEN BY A MODEL"
+
+
+def test_repeated_extracts_do_not_grow_without_end() -> None:
+    text = ""
+    sizes = []
+    for number in range(30):
+        messages = [user(f"You must do {number}."), answer(f"I decided {number} because of it.")]
+        text = extract(messages, previous=text)
+        sizes.append(len(text))
+    assert "You must do 0." in section(text, "Goal")
+    assert sizes[-1] < 6000

@@ -84,3 +84,12 @@ def test_the_default_keep_budget_fits_the_window(window: int) -> None:
     keep = keep_budget(RULES, window)
     assert keep <= max(RULES.keep_min, window // 4)
     assert keep <= RULES.keep_tokens
+
+
+@pytest.mark.parametrize("name", ["default", "pi", "pi-old", "oh-my-pi"])
+def test_no_policy_walks_into_the_traps_of_small_windows(name: str) -> None:
+    """Recorded of pi: a window of 0, or one smaller than the reserve, compacts even nothing."""
+    rules = replace(preset(name).trigger, reserve_tokens=16384)
+    assert not should_compact(rules, 1, 0)
+    assert not should_compact(rules, 0, 8192)
+    assert should_compact(rules, 8192, 8192)

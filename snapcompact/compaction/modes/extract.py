@@ -16,6 +16,10 @@ from snapcompact.compaction.pairs import answered_calls
 from snapcompact.compaction.serialise import SerialRules, call_text, cut_middle
 from snapcompact.history.model import Message, Role, ToolCall, ToolResult
 
+Sections = dict[str, list[str]]
+"""Titles and their lines."""
+
+_EARLIER = "Earlier Summary"
 HEAD = "[Extract made without a model: quotations and facts from the records, nothing rephrased.]"
 
 
@@ -25,12 +29,12 @@ class ExtractRules:
 
     goals: int = 3
     goal_chars: int = 1200
-    constraints: int = 20
-    decisions: int = 15
-    errors: int = 12
+    constraints: int = 40
+    decisions: int = 30
+    errors: int = 20
     error_chars: int = 300
-    files: int = 60
-    steps: int = 8
+    files: int = 150
+    steps: int = 10
     step_chars: int = 200
     focus_lines: int = 20
     previous_chars: int = 12000
@@ -53,6 +57,7 @@ _ERROR = re.compile(
 )
 _SENTENCE = re.compile(r"(?<=[.!?])\s+|\n+")
 _CHECKBOX = re.compile(r"^\s*[-*] \[ \] (.+)$", re.MULTILINE)
+_MORE_FILES = re.compile(r"and \d+ more files")
 _TODO_TOOLS = ("todo", "todowrite", "todo_write", "update_plan", "update_todo_list")
 _OPEN = ("pending", "in_progress", "in progress", "todo", "open", "blocked")
 
@@ -187,34 +192,87 @@ def _section(title: str, lines: Sequence[str]) -> str:
     return f"## {title}\n" + ("\n".join(f"- {line}" for line in lines) if lines else "None.")
 
 
+def _sections(messages: Sequence[Message], rules: ExtractRules, files: FileRules) -> Sections:
+    lists = file_lists(file_ops(messages, files), files)
+    asked, said = _said(messages, Role.USER), _said(messages, Role.ASSISTANT)
+    return {
+        "Goal": _goals(messages, rules),
+        "Constraints & Preferences": _matching(asked, _CONSTRAINT, rules.constraints),
+        "Progress": [f"changed {path}" for path in lists.modified]
+        + [f"read {path}" for path in lists.read],
+        "Key Decisions": _matching(said, _DECISION, rules.decisions),
+        "Errors": _errors(messages, rules),
+        "Next Steps": open_todos(messages),
+        "Last Steps": _steps(messages, rules),
+    }
+
+
+def _parsed(text: str) -> Sections:
+    """The sections of an extract made earlier."""
+    found: Sections = {}
+    title = ""
+    for line in text.splitlines():
+        if line.startswith("## "):
+            title = line[3:]
+            found[title] = []
+        elif title and line.startswith("- ") and not _MORE_FILES.fullmatch(line[2:]):
+            found[title].append(line[2:])
+    return found
+
+
+def _merged(old: Sections, new: Sections, rules: ExtractRules) -> Sections:
+    """Both in one: the first goal stays, the newest lines of each section up to its limit.
+
+    What is still to do, and what was done last, is what the newer one says, if it says anything.
+    """
+    limits = {
+        "Constraints & Preferences": rules.constraints,
+        "Progress": rules.files,
+        "Key Decisions": rules.decisions,
+        "Errors": rules.errors,
+    }
+    made: Sections = {}
+    for title, lines in new.items():
+        before = old.get(title, [])
+        both = list(dict.fromkeys([*before, *lines]))
+        if title == "Goal":
+            made[title] = list(dict.fromkeys([*before[:1], *both[-(rules.goals - 1) :]]))
+        elif title in limits:
+            made[title] = both[-limits[title] :]
+        else:
+            made[title] = lines or before
+    return made
+
+
 def extract(
-    messages: Sequence[Message], *, previous: str = "", focus: str = "",
-    rules: ExtractRules | None = None, files: FileRules | None = None,
-) -> str:  # fmt: skip
-    """The summary of `messages`, and of `previous` before them, by rules alone; deterministic."""
-    rules = rules or ExtractRules()
-    lists = file_lists(file_ops(messages, files or FileRules()), files or FileRules())
-    assistant = _said(messages, Role.ASSISTANT)
-    changed = [f"changed {path}" for path in lists.modified[: rules.files]]
-    read = [f"read {path}" for path in lists.read[: rules.files]]
-    left = len(lists.modified) + len(lists.read) - len(changed) - len(read)
-    more = [f"and {left} more files"] if left else []
-    asked = _said(messages, Role.USER)
-    parts = [
-        HEAD,
-        _section("Goal", _goals(messages, rules)),
-        _section("Constraints & Preferences", _matching(asked, _CONSTRAINT, rules.constraints)),
-        _section("Progress", [*changed, *read, *more]),
-        _section("Key Decisions", _matching(assistant, _DECISION, rules.decisions)),
-        _section("Errors", _errors(messages, rules)),
-        _section("Next Steps", open_todos(messages)),
-        _section("Last Steps", _steps(messages, rules)),
-    ]
+    messages: Sequence[Message],
+    *,
+    previous: str = "",
+    focus: str = "",
+    rules: ExtractRules | None = None,
+    files: FileRules | None = None,
+) -> str:
+    """The summary of `messages`, and of `previous` before them, by rules alone; deterministic.
+
+    An earlier extract is merged section by section; any other summary stands whole at the end, cut
+    in the middle where it is longer than ``previous_chars``.
+    """
+    rules, files = rules or ExtractRules(), files or FileRules()
+    sections = _sections(messages, rules, files)
+    earlier = previous.strip()
+    if earlier.startswith(HEAD):
+        old, _, earlier = earlier.partition(f"\n\n## {_EARLIER}\n")
+        sections = _merged(_parsed(old), sections, rules)
+    progress = sections["Progress"]
+    if len(progress) > rules.files:
+        left = len(progress) - rules.files
+        sections["Progress"] = [*progress[: rules.files], f"and {left} more files"]
+    parts = [HEAD, *(_section(title, lines) for title, lines in sections.items())]
     if focus.strip():
         parts.append(_section(f"About: {_cut(focus, 200)}", _about(messages, focus, rules)))
-    if previous.strip():
-        kept = cut_middle(previous.strip(), rules.previous_chars, 0.7, "\n[…]\n")
-        parts.append(f"## Earlier Summary\n{kept}")
+    if earlier:
+        kept = cut_middle(earlier, rules.previous_chars, 0.7, "\n[…]\n")
+        parts.append(f"## {_EARLIER}\n{kept}")
     return "\n\n".join(parts)
 
 

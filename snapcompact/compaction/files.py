@@ -49,14 +49,19 @@ class FileOps:
     edited: frozenset[str] = frozenset()
 
 
-_RANGE = r"\d+(?:[-+]\d*)?"
-_PART = rf"(?:raw|{_RANGE}(?:,{_RANGE})*)"
-_SELECTOR = re.compile(rf"^(?P<path>.+?):(?P<sel>{_PART}(?::{_PART})?)$")
+_LINES = r"L?\d+(?:(?:[-+]|\.\.)(?:L?\d+)?)?"
+_RANGES = rf"{_LINES}(?:,{_LINES})*"
+_SELECTOR = re.compile(
+    rf"(?P<path>.+?):(?P<sel>{_RANGES}:raw|raw:{_RANGES}|{_RANGES}|raw|conflicts)", re.IGNORECASE
+)
 
 
 def split_selector(path: str) -> tuple[str, str]:
-    """(path, selector): a trailing ``:10-20``, ``:5-16,90-99`` or ``:raw`` taken off."""
-    found = _SELECTOR.match(path)
+    """(path, selector): ``:10-20``, ``:5-16,90-99``, ``:3..9``, ``:raw``, ``:conflicts`` taken off.
+
+    The grammar is the one oh-my-pi's read tool takes; lines and ``raw`` may come together.
+    """
+    found = _SELECTOR.fullmatch(path)
     return (found["path"], found["sel"]) if found else (path, "")
 
 

@@ -6,6 +6,7 @@ still holds, since rewriting it would cost more than it saves.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -127,8 +128,14 @@ def _cached(seen: PruneInput, place: int, rules: PruneRules) -> bool:
     return warm and seen.idle_ms < rules.idle_flush_ms
 
 
+_OTHER_FORM = re.compile("raw|conflicts", re.IGNORECASE)
+
+
 def superseded(seen: PruneInput, rules: PruneRules) -> tuple[int, ...]:
-    """Places of reads that a later one of the same lines, or of the whole file, made stale."""
+    """Places of reads that a later one of the same lines, or of the whole file, made stale.
+
+    ``raw`` and ``conflicts`` show the file in another form: only the same selector replaces them.
+    """
     later_whole: set[str] = set()
     later_range: set[tuple[str, str]] = set()
     found: list[int] = []
@@ -137,7 +144,8 @@ def superseded(seen: PruneInput, rules: PruneRules) -> tuple[int, ...]:
         if not path or _tool(seen, place) not in rules.read_tools:
             continue
         name, selector = split_selector(path)
-        if name in later_whole or (name, selector) in later_range:
+        covered = name in later_whole and not _OTHER_FORM.search(selector)
+        if covered or (name, selector) in later_range:
             found.append(place)
         elif not seen.parts[place].result.is_error:
             later_range.add((name, selector))

@@ -133,10 +133,11 @@ def _compact(given: Mapping[str, Any]) -> dict[str, Any]:
 
 def _selector(given: Mapping[str, Any]) -> dict[str, Any]:
     path, selector = split_selector(given["path"])
+    key = f"{path}\0{selector}" if selector else path
     return {
         "path": path,
         "sel": selector or None,
-        "supersede_key": f"{path}\0{selector}" if selector else path,
+        "supersede_key": None if "://" in given["path"] else key,
     }
 
 

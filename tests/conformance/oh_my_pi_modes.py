@@ -117,8 +117,12 @@ def manual(given: Mapping[str, Any]) -> dict[str, Any]:
 
 def _ran(given: Mapping[str, Any], mode: str, codes: list[Code]) -> dict[str, Any]:
     if mode == "remote":
-        where = "on the capable candidate" if given.get("fallback_models") else "compaction"
-        return {"runs": f"native remote {where}", "warning": None, "error": None}
+        where = "native remote"
+        if given.get("fallback_models"):
+            where = "native remote on the capable candidate"
+        elif given.get("remote_endpoint"):
+            where = "remote endpoint"
+        return {"runs": where, "warning": None, "error": None}
     if Code.NO_ENDPOINT in codes:
         said = "remote compaction is unavailable for <model> ... using a local summary instead"
         return {"runs": "local summary (soft)", "warning": said, "error": None}

@@ -132,9 +132,10 @@ def _reduce(
     return now, tuple(steps)
 
 
-def _reduced(partition: Partition, ask: Ask, estimator: Estimator, policy: Policy) -> tuple[
-    Partition, tuple[Reduction, ...]
-]:  # fmt: skip
+def _reduced(
+    partition: Partition, ask: Ask, estimator: Estimator, policy: Policy
+) -> tuple[Partition, tuple[Reduction, ...]]:
+    """`partition` with what is summarised made smaller, and the steps that did it."""
     items, steps = _reduce(partition.summarised, ask, estimator, policy)
     first = len(partition.recovered)
     second = first + len(partition.history)
@@ -158,15 +159,20 @@ def _shrink(
     policy: Policy,
     pointer: Callable[[Item], str],
     *,
-    alone: bool,
+    beside: Sequence[Item] | None,
 ) -> Shrunk | None:
-    """`items` cut down where they are too large; `alone` says that no summary joins them."""
+    """`items` cut down where they are too large.
+
+    `beside` is what else stays word for word next to the summary; None says that no summary joins
+    them at all.
+    """
     rules, room = policy.shrink, _room(ask, policy)
     total = sum(estimator(item.message) for item in items)
-    start = room if alone else math.floor(room * rules.start_share)
-    if not rules.enabled or not room or total <= start:
+    fixed = sum(estimator(item.message) for item in beside or ())
+    start = room if beside is None else math.floor(room * rules.start_share)
+    if not rules.enabled or not room or total + fixed <= start:
         return None
-    target = math.floor(room * rules.target_share)
+    target = max(1, math.floor(room * rules.target_share) - fixed)
     return shrink_tail(items, target, estimator, rules, pointer)
 
 
@@ -214,9 +220,11 @@ def decide(
     )
     prepared = prepare(context, replace(ask.cut, keep_tokens=budget), estimator, policy.prepare)
     if prepared is None:
-        tail = _shrink(context.items, ask, estimator, policy, pointer, alone=True)
+        tail = _shrink(context.items, ask, estimator, policy, pointer, beside=None)
         return replace(plan, tail=tail) if tail else replace(plan, outcome=_nothing(context))
-    tail = _shrink(prepared.partition.kept, ask, estimator, policy, pointer, alone=False)
+    part, protected = prepared.partition, _protected(prepared.partition, policy)
+    beside = (*part.before, *part.pinned, *protected)
+    tail = _shrink(part.kept, ask, estimator, policy, pointer, beside=beside)
     reduced, steps = _reduced(prepared.partition, ask, estimator, policy)
     calls = plan_calls(
         replace(prepared, partition=reduced), ask.focus, policy.summary,
@@ -228,7 +236,7 @@ def decide(
         tail=tail,
         reductions=steps,
         calls=calls,
-        protected=_protected(prepared.partition, policy),
+        protected=protected,
     )
 
 

@@ -125,3 +125,13 @@ def test_skill_text_is_carried() -> None:
     skill = user('<skill name="x">how to</skill>')
     plan = planned([skill, answer("b"), user("c", 120_000), answer("d")], Ask(window=200_000))
     assert [item.id for item in plan.protected] == ["e0"]
+
+
+def test_a_tail_makes_room_for_what_is_pinned_beside_it() -> None:
+    messages = [user("keep this", 16_000), answer("b", size=4000), user("big", 60_000)]
+    ask = Ask(window=16000, cut=CutRequest(pins=("e0",)))
+    plan = planned(messages, ask)
+    assert [item.id for item in plan.partition.pinned] == ["e0"]
+    assert plan.tail is not None
+    assert plan.kept_tokens(ESTIMATE) <= 16000 * 0.6
+    assert judge(plan, 500, ask, ESTIMATE, POLICY).accepted

@@ -149,7 +149,7 @@ def test_odd_fields_are_survived(odd: Any) -> None:
         odd,
     ]
     got = _read([{"role": "user", "parts": parts, "toolInvocations": odd}, odd])
-    assert got.texts[0] == "kept"
+    assert got.texts[0].startswith("kept")
 
 
 @pytest.mark.parametrize("version", ["4", "6"])

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import groupby
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from snapcompact.history.blobs import blob_base64, blob_url
 from snapcompact.history.blocks import (
@@ -65,20 +65,12 @@ def message(info: Json, parts: Sequence[Any], report: Report) -> Iterator[Messag
     if role is Role.ASSISTANT and info.get("summary") is True:
         label = "summary"
     meta, empty = _meta(info), True
-    for kind, run in groupby(map(_part, parts), key=_run):
-        group = list(run)
-        if kind == "skip":
-            for part in group:
-                report.skipped[text_of(part.get("type"))] += 1
-            continue
-        empty = False
+    for kind, run in groupby(_told(parts, report), key=lambda step: _label(step.part)):
+        group, empty = list(run), False
         if kind == "compaction":
-            for part in group:
-                yield Message(
-                    Role.NOTE, (Other("compaction", json_text(part)),), "compaction", meta
-                )
-        elif kind == "tool":
-            yield from messages(role, _tools(group), label, meta)
+            for step in group:
+                block = Other("compaction", json_text(step.part))
+                yield Message(Role.NOTE, (block,), "compaction", meta)
         else:
             yield from messages(role, _blocks(group), kind or label, meta)
     if empty:
@@ -90,17 +82,30 @@ def reverted(session: Json) -> str:
     return text_of(json_of(session.get("revert")).get("messageID"))
 
 
-def _part(part: Any) -> Json:
-    return json_of(part) or {"type": "part", "text": part}
+class _Step(NamedTuple):
+    """A part that says something, and the number of the model's step that it is of."""
+
+    part: Json
+    number: int
 
 
-def _run(part: Json) -> str:
-    """What a run of parts becomes: ``""`` for plain ones, else a label or a rule's name."""
-    kind = text_of(part.get("type"))
-    if kind in _BOOKKEEPING:
-        return "skip"
-    if kind in ("tool", "compaction"):
-        return kind
+def _told(parts: Sequence[Any], report: Report) -> Iterator[_Step]:
+    """The parts but for those that keep books, which are counted."""
+    number = 0
+    for item in parts:
+        part = json_of(item) or {"type": "part", "text": item}
+        kind = text_of(part.get("type"))
+        if kind in _BOOKKEEPING:
+            number += kind == "step-start"
+            report.skipped[kind] += 1
+        else:
+            yield _Step(part, number)
+
+
+def _label(part: Json) -> str:
+    """What a part's message is labelled beyond its role."""
+    if part.get("type") == "compaction":
+        return "compaction"
     if part.get("ignored") is True:
         return "not sent"
     return "context" if part.get("synthetic") is True else ""
@@ -133,8 +138,21 @@ def _usage(tokens: Json) -> Usage | None:
     return usage(tokens.get("input"), output, cache.get("read"), cache.get("write"))
 
 
-def _blocks(group: list[Json]) -> list[Block]:
-    return [block for part in group if (block := _block(part)) is not None]
+def _blocks(steps: list[_Step]) -> list[Block]:
+    """Blocks in order; of tools that ran side by side, the calls and then the results."""
+    found: list[Block] = []
+    for (is_tool, _), run in groupby(steps, key=lambda step: (_is_tool(step.part), step.number)):
+        group = [step.part for step in run]
+        if is_tool:
+            found += map(_call, group)
+            found += (result for part in group if (result := _result(part)) is not None)
+        else:
+            found += (block for part in group if (block := _block(part)) is not None)
+    return found
+
+
+def _is_tool(part: Json) -> bool:
+    return part.get("type") == "tool"
 
 
 def _block(part: Json) -> Block | None:
@@ -155,12 +173,6 @@ def _file(part: Json) -> Blob:
     if not url and isinstance(part.get("data"), str):
         return blob_base64(kind, mime, part["data"], name)
     return blob_url(kind, url or "no bytes in the session", mime, name)
-
-
-def _tools(group: list[Json]) -> list[Block]:
-    """The calls of a run of tool parts, then their results: they ran side by side."""
-    results = [result for part in group if (result := _result(part)) is not None]
-    return [*map(_call, group), *results]
 
 
 def _call(part: Json) -> ToolCall:

@@ -128,7 +128,7 @@ def test_changed_bytes_are_our_errors(path: Path) -> None:
 def test_sample() -> None:
     got = seen(sample("opencode_storage/gen-opencode-1.18.33.db"))
     assert got.format == "opencode_db"
-    assert got.roles == {"note": 2, "user": 5, "assistant": 12, "tool": 4}
+    assert got.roles == {"note": 2, "user": 5, "assistant": 8, "tool": 4}
     assert got.kinds == {"Text": 16, "Thinking": 8, "ToolCall": 4, "ToolResult": 4, "Blob": 1}
     assert got.pairs == (4, 0)
     exported = seen(sample("opencode_export/gen-opencode-1.18.33-export.json"))

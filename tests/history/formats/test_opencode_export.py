@@ -112,7 +112,7 @@ def test_odd_parts(parts: Any) -> None:
 def test_sample() -> None:
     got = seen(sample("opencode_export/gen-opencode-1.18.33-export.json"))
     assert got.format == "opencode_export"
-    assert got.roles == {"user": 4, "assistant": 9, "tool": 3}
+    assert got.roles == {"user": 4, "assistant": 6, "tool": 3}
     assert got.kinds == {"Text": 11, "Thinking": 6, "ToolCall": 3, "ToolResult": 3, "Blob": 1}
     assert got.pairs == (3, 0)
     assert (got.texts[0], got.texts[-1]) == ('"Please list the words"', "Done: the tool answered.")

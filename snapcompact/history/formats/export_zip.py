@@ -95,6 +95,9 @@ def _values(archive: zipfile.ZipFile, report: Report) -> Iterator[Json]:
         raise FormatError(
             f"{archive.filename or 'this ZIP'} has no conversations.json: it is {what}"
         )
+    others = sum(name.endswith(".json") for name in archive.namelist()) - len(names)
+    if others:  # an account's settings, memories, feedback
+        report.skipped["other JSON file of the account"] += others
     for name in names:
         data = _member(archive, archive.getinfo(name), MAX_DOCUMENT_BYTES)
         if data is None:

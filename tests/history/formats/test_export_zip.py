@@ -37,6 +37,7 @@ def test_conversations_of_all_files_in_order() -> None:
     packed = _zip(
         **{
             "chat.html": b"<p>",
+            "user.json": b"{}",
             "conversations-001.json": _json(claude(QUESTION, name="last")),
             "conversations-000.json": _json(gpt("c1"), gpt("c2")),
         }
@@ -45,6 +46,7 @@ def test_conversations_of_all_files_in_order() -> None:
     assert got.format == "export_zip"
     notes = [m.text for m in got.messages if m.label == "conversation"]
     assert notes == ["c1: Dot", "c2: Dot", "last: Dot"]
+    assert got.report.skipped == {"other JSON file of the account": 1}
     with open_session(packed) as session:
         assert [about.id for about in session.conversations] == ["c1", "c2", "last"]
     assert seen(packed, select="last").texts[-1] == "What is it?"

@@ -103,7 +103,7 @@ def prepared(stored: Stored, options: Options, settings: Settings) -> Prepared:
     estimator = PricedEstimator(LearnedEstimator(family, policy.tokens), policy.tokens, row)
     estimator.prime([item.message for item in context.items])
     ask = Ask(
-        window=options.window or row.window_tokens,
+        window=options.window or int(str(settings.value("apply.window"))) or row.window_tokens,
         focus=options.focus,
         automatic=options.automatic,
         cut=options.cut,
@@ -117,6 +117,7 @@ def prepared(stored: Stored, options: Options, settings: Settings) -> Prepared:
         plan, stored, policy, estimator, row,
         focus=options.focus,
         model=options.model,
+        summary_window=_summary_window(options.endpoint),
         task_aware=options.task_aware,
         endpoint=options.endpoint,
         remote_url=str(remote_url) if remote_on else "",
@@ -142,6 +143,14 @@ def reader_id(name: str) -> str:
     """The model's id in ``protocol:id`` or ``id``."""
     protocol, colon, rest = name.partition(":")
     return rest if colon and protocol in PROTOCOLS else name
+
+
+def _summary_window(endpoint: Endpoint | None) -> int:
+    """Tokens of the summarising model's window, 0 where it is not in the catalog."""
+    if endpoint is None:
+        return 0
+    found = match(user_catalog(), endpoint.model)
+    return found.model.window_tokens if found.known else 0
 
 
 def _image_cap(stored: Stored, context: Context, policy: Policy, cap: int) -> int:

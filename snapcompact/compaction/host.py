@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from snapcompact.compaction.deciding import Prepared
+    from snapcompact.compaction.hook import HandedIn
     from snapcompact.compaction.run import Result
     from snapcompact.compaction.writers.contract import Stored
 
@@ -45,15 +46,8 @@ class Event:
     data: dict[str, Any] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class Veto:
-    """What a callback before a run may give: the run is cancelled with this reason."""
-
-    reason: str
-
-
-Before = Callable[["Prepared"], Awaitable["Veto | str | None"]]
-"""Told what was decided; gives a Veto, a summary in place of the mode's, or None."""
+Before = Callable[["Prepared"], Awaitable["HandedIn | None"]]
+"""Told what was decided; gives None, or what is to be done in its place (see hook.py)."""
 After = Callable[["Result"], Awaitable[None]]
 
 

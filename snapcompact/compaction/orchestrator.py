@@ -16,10 +16,13 @@ from typing import TYPE_CHECKING, Any
 
 from snapcompact.compaction.breaker import Breaker, TurnCount, counts_as_failure, per_turn_cap
 from snapcompact.compaction.deciding import Options, Prepared, prepared, with_mode
-from snapcompact.compaction.guard import Progress, Queued, delivery, judge_progress
-from snapcompact.compaction.host import After, Before, Event, Host, Veto, end_data, in_thread
-from snapcompact.compaction.outcome import Outcome, Reason, Status
-from snapcompact.compaction.run import Result, make
+from snapcompact.compaction.guard import Progress, Queued, judge_progress
+from snapcompact.compaction.hook import HandedIn, check_handed_in
+from snapcompact.compaction.host import After, Before, Event, Host, end_data, in_thread
+from snapcompact.compaction.inbox import Inbox
+from snapcompact.compaction.ladder import LADDER, Rung, as_decided
+from snapcompact.compaction.outcome import Outcome, Reason
+from snapcompact.compaction.run import Result, handed_in, make
 from snapcompact.compaction.speculate import Prepared as Kept
 from snapcompact.compaction.speculate import may_start, stale
 from snapcompact.compaction.speculate import prepared as kept_aside
@@ -54,12 +57,12 @@ class Orchestrator:
         """What callbacks raised; no run is lost by it."""
         self._host, self._settings, self._options = host, settings, options
         self._on_event, self._before, self._after = on_event, before, after
-        self._deliver, self._now_ms = deliver, now_ms
+        self._now_ms = now_ms
         self._breaker, self._turn = Breaker(), TurnCount()
         self._running: asyncio.Task[Any] | None = None
         self._speculating: asyncio.Task[None] | None = None
         self._aside: _Aside | None = None
-        self._queue: list[Queued] = []
+        self.inbox = Inbox(deliver, self.failures)
         self._runs = 0
 
     # --- state
@@ -70,11 +73,6 @@ class Orchestrator:
         return self._running is not None
 
     @property
-    def queued(self) -> tuple[Queued, ...]:
-        """Input that waits, in the order it will be delivered."""
-        return delivery(self._queue)
-
-    @property
     def speculative(self) -> bool:
         """True where a finished result waits to be used."""
         return self._aside is not None
@@ -82,10 +80,6 @@ class Orchestrator:
     def new_turn(self) -> None:
         """The user has spoken: the cap of a turn begins anew."""
         self._turn = TurnCount()
-
-    def queue(self, text: str, *, steer: bool = False) -> None:
-        """User input that came while a run is under way; delivered when it ends, somehow."""
-        self._queue.append(Queued(text, steer))
 
     def cancel(self) -> bool:
         """End the run under way, and a speculative one; False where there is none."""
@@ -98,7 +92,7 @@ class Orchestrator:
 
     async def compact(
         self, mode: str | None = None, focus: str = "", *, auto: bool = False,
-        reason: str = "manual",
+        reason: str = "manual", rung: Rung = as_decided,
     ) -> Outcome:  # fmt: skip
         """Compact now. All ends are values, but FocusRefusedError, which touches nothing.
 
@@ -120,7 +114,7 @@ class Orchestrator:
         self._tell("start", run, auto, {"reason": reason, "mode": mode})
         outcome, facts = Outcome(Reason.ERROR), dict[str, Any]()
         try:
-            outcome, facts = await self._run(options, run)
+            outcome, facts = await self._run(options, run, rung)
         except asyncio.CancelledError:
             outcome = Outcome(Reason.CANCELLED, "cancelled; nothing was changed")
             task = asyncio.current_task()
@@ -135,7 +129,7 @@ class Orchestrator:
             self._running = None
             self._count(outcome, auto)
             self._tell("end", run, auto, end_data(outcome, facts))
-        await self._deliver_all()
+        await self.inbox.deliver_all()
         return outcome
 
     def _refused(self, auto: bool) -> Outcome | None:
@@ -153,9 +147,13 @@ class Orchestrator:
             return Outcome(Reason.CAPPED, "this turn was compacted often enough")
         return None
 
-    async def _run(self, options: Options, run: int) -> tuple[Outcome, dict[str, Any]]:
+    async def _run(self, options: Options, run: int, rung: Rung) -> tuple[Outcome, dict[str, Any]]:
         self._stage(run, options, "planning")
         ready = await in_thread(lambda: prepared(self._host.load(), options, self._settings))
+        changed = rung(ready)
+        if changed is None:
+            return Outcome(Reason.NOT_APPLIED, "this way frees too little"), {}
+        ready = changed
         waiting = self._take_aside(ready) if not options.mode and not options.focus else None
         if waiting is not None:
             self._stage(run, options, "applying")
@@ -164,14 +162,16 @@ class Orchestrator:
             chosen, draw = await in_thread(lambda: stack.enter_context(with_mode(ready)))
             if chosen.plan.outcome is not None:
                 return chosen.plan.outcome, {}
-            said = await self._asked_before(chosen)
-            if isinstance(said, Veto):
-                return Outcome(Reason.CANCELLED, said.reason), {}
-            given = replace(chosen, job=replace(chosen.job, given=said))
+            given = await self._asked_before(chosen)
+            if given is not None:
+                reason, why = check_handed_in(given, chosen.context.items, chosen.job.policy.accept)
+                if reason is not Reason.DONE:
+                    return Outcome(reason, why), {}
+                chosen = handed_in(chosen, given)
             self._stage(run, options, "compacting")
-            result = await make(given, draw)
+            result = await make(chosen, draw)
             self._stage(run, options, "applying")
-            return await self._applied(given, result)
+            return await self._applied(chosen, result)
 
     async def _applied(self, ready: Prepared, result: Result) -> tuple[Outcome, dict[str, Any]]:
         facts = self._host.apply(ready, result)
@@ -184,7 +184,7 @@ class Orchestrator:
                    "mode": result.made.mode, "extract": result.made.extract}  # fmt: skip
         return Outcome(Reason.DONE), {**figures, **facts}
 
-    async def _asked_before(self, ready: Prepared) -> Veto | str | None:
+    async def _asked_before(self, ready: Prepared) -> HandedIn | None:
         if self._before is None:
             return None
         try:
@@ -231,16 +231,20 @@ class Orchestrator:
         return await self.compact(auto=True, reason="idle")
 
     async def recover(self, *, byte_limited: bool = False) -> Outcome:
-        """After an overflow: compact, and where that is refused keep only the last legal part."""
+        """After an overflow: the ladder (ladder.py), up to the first rung that fits."""
+        if not self._settings.policy.recovery.enabled:
+            return Outcome(Reason.DISABLED, "recovery is switched off")
         base = self._options
         self._options = replace(base, byte_limited=byte_limited)
+        outcome = Outcome(Reason.NOT_APPLIED)
         try:
-            outcome = await self.compact(auto=True, reason="overflow")
-            if outcome.status is Status.FAILED and outcome.reason is Reason.ERROR:
-                self._options = replace(
-                    self._options, cut=replace(base.cut, keep_tokens=1, force=True)
-                )
-                outcome = await self.compact(auto=True, reason="overflow")
+            for name, rung in LADDER:
+                if name == "aggressive-compact":
+                    cut = replace(base.cut, keep_tokens=1, keep_turns=0, force=True)
+                    self._options = replace(self._options, cut=cut)
+                outcome = await self.compact(auto=True, reason="overflow", rung=rung)
+                if outcome.reason not in (Reason.NOT_APPLIED, Reason.ERROR):
+                    return outcome
         finally:
             self._options = base
         return outcome
@@ -250,7 +254,7 @@ class Orchestrator:
         policy = self._settings.policy
         return judge_progress(
             residual, self._window(), policy.trigger, policy.accept, reason=reason,
-            will_retry=will_retry, queued=len(self._queue),
+            will_retry=will_retry, queued=len(self.inbox.waiting),
         )  # fmt: skip
 
     def _window(self) -> int:
@@ -308,18 +312,3 @@ class Orchestrator:
             self._on_event(Event(kind, run, auto, data))
         except Exception as error:
             self.failures.append(f"{kind}: {error!r}")
-
-    async def _deliver_all(self) -> None:
-        """Hand over what waits; what cannot be sent is put back in front, in order."""
-        waiting, self._queue = list(delivery(self._queue)), []
-        if self._deliver is None:
-            self._queue = waiting
-            return
-        while waiting:
-            try:
-                await self._deliver(waiting[0])
-            except Exception as error:
-                self.failures.append(f"deliver: {error!r}")
-                self._queue = [*waiting, *self._queue]
-                return
-            waiting.pop(0)

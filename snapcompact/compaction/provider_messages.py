@@ -35,7 +35,9 @@ def anthropic_messages(messages: Sequence[Message], previous: str = "") -> list[
     if previous.strip():
         _add(made, "user", [{"type": "text", "text": previous}])
     for message in repair(messages).messages:
-        role = "assistant" if message.role is Role.ASSISTANT else "user"
+        # Only an assistant may call, whoever the record says did.
+        speaks = message.role is Role.ASSISTANT or bool(calls_of(message))
+        role = "assistant" if speaks else "user"
         _add(made, role, [part for block in message.blocks for part in _block(block)])
     if made and made[0]["role"] == "assistant":
         made.insert(0, {"role": "user", "content": [{"type": "text", "text": "(continued)"}]})

@@ -132,8 +132,8 @@ class Server:
         text = command.get("message")
         if not isinstance(text, str):
             raise UsageError("queue takes message, a text")
-        self.orchestrator.queue(text, steer=command.get("steer") is True)
-        return {"queued": len(self.orchestrator.queued)}
+        self.orchestrator.inbox.add(text, steer=command.get("steer") is True)
+        return {"queued": len(self.orchestrator.inbox.waiting)}
 
     async def _new_turn(self, command: Json) -> None:
         self.orchestrator.new_turn()
@@ -151,7 +151,7 @@ class Server:
         return {
             "isCompacting": self.orchestrator.busy,
             "autoCompactionEnabled": self.orchestrator.autocompact,
-            "queued": [queued.text for queued in self.orchestrator.queued],
+            "queued": [queued.text for queued in self.orchestrator.inbox.waiting],
             "sessionFile": str(self._host.path),
         }
 

@@ -9,18 +9,16 @@ import os
 import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from snapcompact.archive.write import write_archive
-from snapcompact.compaction.guard import check_summary
 from snapcompact.compaction.modes import load_mode
 from snapcompact.compaction.modes import snapcompact as pages
 from snapcompact.compaction.modes.job import Made
-from snapcompact.compaction.outcome import Reason
+from snapcompact.compaction.partition import Partition
 from snapcompact.compaction.plan import Plan, judge
-from snapcompact.compaction.prepare import Partition
 from snapcompact.compaction.session import Written, write_session
 from snapcompact.compaction.writers.contract import Change
 from snapcompact.errors import InputError, ModelError, UsageError
@@ -34,6 +32,7 @@ if TYPE_CHECKING:
     from snapcompact.compaction.deciding import Prepared
     from snapcompact.compaction.entries import Item
     from snapcompact.compaction.guard import Acceptance
+    from snapcompact.compaction.hook import HandedIn
 
 _SHRUNK = "[Nothing was summarised; long parts of what follows were cut, as each says.]"
 
@@ -61,7 +60,7 @@ async def make(ready: Prepared, draw: Callable[[], pages.Drawn]) -> Result:
     if plan.preparation is None:
         return _judged(ready, _shrunk(plan, ready.context))
     if ready.job.given is not None:
-        return _judged(ready, _checked(ready, ready.job.given))
+        return _judged(ready, Made("given", ready.job.given))
     mode = plan.mode.mode if plan.mode else "soft"
     try:
         made = await _run(ready, mode, draw)
@@ -79,12 +78,20 @@ async def _run(ready: Prepared, mode: str, draw: Callable[[], pages.Drawn]) -> M
     return await load_mode(mode)(ready.job)
 
 
-def _checked(ready: Prepared, summary: str) -> Made:
-    """A summary a callback has given. Raises InputError where it is none."""
-    reason = check_summary(summary, ready.job.policy.accept)
-    if reason is not Reason.DONE:
-        raise InputError(f"the summary given is none ({reason.value}); nothing was written")
-    return Made("given", summary)
+def handed_in(ready: Prepared, given: HandedIn) -> Prepared:
+    """`ready` with the summary and the cut of `given`, which hook.py has checked."""
+    plan = ready.plan
+    if plan.preparation is None:
+        return replace(ready, job=replace(ready.job, given=given.summary))
+    old = plan.partition.previous
+    items = [item for item in ready.context.items if old is None or item.id != old.id]
+    at = next((i for i, item in enumerate(items) if item.id == given.first_kept), len(items))
+    partition = Partition(history=tuple(items[:at]), kept=tuple(items[at:]), previous=old)
+    preparation = replace(
+        plan.preparation, partition=partition, first_kept=given.first_kept, is_split=False
+    )
+    changed = replace(plan, preparation=preparation, tail=None, protected=())
+    return replace(ready, job=replace(ready.job, plan=changed, given=given.summary))
 
 
 def _shrunk(plan: Plan, context: Context) -> Made:

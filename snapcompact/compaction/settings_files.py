@@ -6,10 +6,16 @@ working folder or the nearest one above it.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from pathlib import Path
 
-from snapcompact.compaction.settings import Settings, Source, resolve_settings
+from snapcompact.compaction.settings import (
+    Settings,
+    Source,
+    environment_source,
+    resolve_settings,
+)
 from snapcompact.errors import InputError, UsageError
 from snapcompact.files import config_dir, read_bounded
 
@@ -63,9 +69,12 @@ def _line(assignment: str) -> str:
 def load_settings(
     folder: Path | None = None, assignments: Sequence[str] = (), *, user_folder: Path | None = None
 ) -> Settings:
-    """All settings in force in `folder` (the working one), weakest first: user, project, command.
+    """All settings in force in `folder` (the working one).
 
-    Raises UsageError, UnknownNameError, InputError, DiskError.
+    Weakest first: user, project, the seeds' environment variables, command line. Raises UsageError,
+    UnknownNameError, InputError, DiskError.
     """
     sources = settings_sources(folder or Path.cwd(), user_folder)
-    return resolve_settings((*sources, command_line_source(assignments)))
+    return resolve_settings(
+        (*sources, environment_source(os.environ), command_line_source(assignments))
+    )

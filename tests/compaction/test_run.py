@@ -11,14 +11,14 @@ from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from snapcompact.archive.read import open_archive
 from snapcompact.compaction.deciding import Options, Prepared, prepared, with_mode
 from snapcompact.compaction.entries import is_summary
-from snapcompact.compaction.host import Event, Veto
+from snapcompact.compaction.hook import HandedIn
 from snapcompact.compaction.orchestrator import Orchestrator
 from snapcompact.compaction.outcome import Outcome, Reason, Status
 from snapcompact.compaction.prepare import CutRequest
@@ -39,6 +39,9 @@ from snapcompact.llm.contract import Endpoint
 from tests.compaction.sessions import BUILDERS, Turn, long_turns, pi
 from tests.servers.script import OVERFLOW, Fail, HangUp, Raw, Say, Silence, Step
 from tests.servers.server import Server, serve
+
+if TYPE_CHECKING:
+    from snapcompact.compaction.host import Event
 
 SETTINGS = resolve_settings(())
 WHEN = datetime(2026, 1, 2, tzinfo=UTC)
@@ -506,20 +509,58 @@ def test_a_callback_may_forbid_or_give_the_summary(tmp_path: Path) -> None:
     path = session_at(tmp_path)
     before = fingerprint(path)
 
-    async def veto(_: Prepared) -> Veto:
-        return Veto("not now")
+    def giving(given: HandedIn) -> Any:
+        async def answer(_: Prepared) -> HandedIn:
+            return given
 
-    async def given(_: Prepared) -> str:
-        return "GIVEN SUMMARY"
+        return answer
 
-    async def blank(_: Prepared) -> str:
-        return " "
+    refused = {
+        "not now": HandedIn(cancel=True, reason="not now"),
+        "refused": HandedIn(" ", "00000004"),
+        "not there": HandedIn("Fine.", "elsewhere"),
+        "parts a call": HandedIn("Fine.", "00000004"),
+    }
+    for why, given in refused.items():
+        outcome = asyncio.run(seat_for(path, Seen(), before=giving(given)).compact())
+        assert why in outcome.detail
+        assert fingerprint(path) == before
+    given = HandedIn("GIVEN SUMMARY", "00000006")
+    outcome = asyncio.run(seat_for(path, Seen(), before=giving(given)).compact())
+    assert outcome.status is Status.DONE
+    with open_session(path) as session:
+        items = context_of(load_stored(session), SETTINGS.policy.context).items
+    assert items[0].message.text == "GIVEN SUMMARY"
+    assert items[1].id == "00000006"
 
-    assert asyncio.run(seat_for(path, Seen(), before=veto).compact()).detail == "not now"
-    assert asyncio.run(seat_for(path, Seen(), before=blank).compact()).status is Status.FAILED
-    assert fingerprint(path) == before
-    assert asyncio.run(seat_for(path, Seen(), before=given).compact()).status is Status.DONE
-    assert b"GIVEN SUMMARY" in path.read_bytes()
+
+@pytest.mark.parametrize(
+    ("policy", "step", "found"),
+    [
+        ("", Say(SUMMARY), b"output pruned"),
+        ("[prune]\nenabled = false", Say(SUMMARY), SUMMARY[:20].encode()),
+        (
+            "[prune]\nenabled = false\n[recovery]\ntruncate = true\n[breaker]\nmax_failures = 9",
+            Fail(401, "no"),
+            b"oldest messages were cut off",
+        ),
+    ],
+)
+def test_recovery_climbs_its_ladder(policy: str, step: Step, found: bytes, tmp_path: Path) -> None:
+    path = tmp_path / "s.jsonl"
+    turns = [Turn(f"Do {n}.", f"Did {n}.", "some output here\n" * 300) for n in range(20)]
+    path.write_bytes(pi(turns))
+    protect = "[levels]\nlevel_protect_tokens = 3000\n"
+    settings = resolve_settings((Source("t", protect + policy),))
+    with asked("openai", step) as (model, _):
+        seat = seat_for(path, Seen(), settings=settings, model=model, window=30_000)
+        outcome = asyncio.run(seat.recover())
+    assert outcome.status is Status.DONE, outcome.detail
+    lines = path.read_bytes().splitlines()
+    at = next(i for i, line in enumerate(lines) if b'"type":"compaction"' in line)
+    assert found in json.loads(lines[at])["summary"].encode() or any(
+        found in line for line in lines[at:]
+    )
 
 
 @pytest.mark.parametrize("step", [Say(SUMMARY), Fail(401, "no")])
@@ -532,9 +573,9 @@ def test_queued_input_is_delivered_steering_first(step: Step, tmp_path: Path) ->
 
     with asked("openai", step) as (model, _):
         seat = seat_for(path, Seen(), model=model, deliver=deliver)
-        seat.queue("one")
-        seat.queue("two", steer=True)
-        seat.queue("three")
+        seat.inbox.add("one")
+        seat.inbox.add("two", steer=True)
+        seat.inbox.add("three")
         asyncio.run(seat.compact())
     assert sent == ["two", "one", "three"]
 
@@ -547,10 +588,10 @@ def test_input_that_cannot_be_sent_is_put_back(tmp_path: Path) -> None:
             raise OSError("closed")
 
     seat = seat_for(path, Seen(), deliver=deliver)
-    seat.queue("one")
-    seat.queue("two", steer=True)
+    seat.inbox.add("one")
+    seat.inbox.add("two", steer=True)
     asyncio.run(seat.compact())
-    assert [queued.text for queued in seat.queued] == ["one"]
+    assert [queued.text for queued in seat.inbox.waiting] == ["one"]
 
 
 def test_failures_open_the_breaker_for_automatic_runs_only(tmp_path: Path) -> None:

@@ -14,7 +14,14 @@ from snapcompact.compaction.modes.job import Made
 from snapcompact.compaction.outcome import Reason
 from snapcompact.compaction.pairs import reach
 from snapcompact.compaction.prompt import PromptParts, PromptRules, build_prompt, prompt_file
-from snapcompact.compaction.request import Call, SummaryCall, call_prompt, finish, input_windows
+from snapcompact.compaction.request import (
+    Call,
+    SummaryCall,
+    call_prompt,
+    finish,
+    input_windows,
+    template_for,
+)
 from snapcompact.compaction.serialise import serialise
 from snapcompact.errors import ModelError
 from snapcompact.history.model import Message, Role
@@ -117,9 +124,10 @@ class _Call:
         previous = self.call.previous
         for start, end in windows:
             part = replace(self.call, items=self.call.items[start:end], previous=previous)
+            template = template_for(self._job.summary_window, self._job.policy.prompt.template)
+            rules = replace(self._job.policy.prompt, template=template)
             prompt = call_prompt(
-                part, self._job.policy.prompt, self._job.policy.serial, state=self._todos,
-                task=self._task,
+                part, rules, self._job.policy.serial, state=self._todos, task=self._task
             )  # fmt: skip
             previous = await self._ask(prompt)
         if len(windows) > 1:

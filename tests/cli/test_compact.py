@@ -1,0 +1,204 @@
+"""The commands compact, undo, config and rpc as a shell user meets them: output and exit codes."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from snapcompact.cli.app import run
+from tests.compaction.sessions import BUILDERS, Turn, long_turns, pi
+from tests.servers.script import Fail, Say
+from tests.servers.server import serve
+
+CASES = Path(__file__).parents[1] / "cases"
+KEYS = ("OPENAI_API_KEY", "OPENAI_BASE_URL", "ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL")
+
+
+@pytest.fixture(autouse=True)
+def alone(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """No keys, no settings of whoever runs the tests."""
+    for name in KEYS:
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.fixture
+def session(tmp_path: Path) -> Path:
+    path = tmp_path / "s.jsonl"
+    path.write_bytes(pi(long_turns(12)))
+    return path
+
+
+def printed(capsys: pytest.CaptureFixture[str], *arguments: str, code: int = 0) -> tuple[str, str]:
+    assert run(list(arguments)) == code
+    said = capsys.readouterr()
+    return said.out, said.err
+
+
+def value_of(capsys: pytest.CaptureFixture[str], *arguments: str) -> dict[str, Any]:
+    value: dict[str, Any] = json.loads(printed(capsys, *arguments, "--json")[0])
+    return value
+
+
+def test_a_session_beside_the_old_one(session: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    before = session.read_bytes()
+    out, _ = printed(capsys, "compact", "s.jsonl", "--keep", "300")
+    assert "s.compacted.jsonl" in out
+    assert "extract without a model" in out
+    assert session.read_bytes() == before
+    _, err = printed(capsys, "compact", "s.jsonl", "--keep", "300", code=2)
+    assert "already exists" in err
+    assert sorted(os.listdir()) == ["s.compacted.jsonl", "s.jsonl"]
+
+
+def test_a_dry_run_touches_nothing(session: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out, _ = printed(capsys, "compact", "s.jsonl", "--keep", "300", "--dry-run")
+    assert "mode: soft (extract, no model)" in out
+    plan = value_of(capsys, "compact", "s.jsonl", "snapcompact", "--model", "gpt-4", "--dry-run")
+    assert plan["mode"] == "soft"
+    assert plan["skipped"][0]["mode"] == "snapcompact"
+    assert os.listdir() == ["s.jsonl"]
+
+
+def test_the_grammar(session: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    before = session.read_bytes()
+    _, err = printed(capsys, "compact", "s.jsonl", "SnapCompact", "the", "values", code=2)
+    assert "takes no focus" in err
+    plan = value_of(capsys, "compact", "s.jsonl", "SOFT", "the", "values", "--dry-run")
+    assert plan["mode"] == "soft"
+    made = value_of(capsys, "compact", "s.jsonl", "values", "of", "file", "--keep", "300")
+    assert made["mode"] == "soft"
+    assert b"About: values of file" in Path(made["output"]).read_bytes()
+    assert session.read_bytes() == before
+
+
+def test_pages_and_their_archive(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    Path("s.jsonl").write_bytes(pi(long_turns(60)))
+    arguments = ("compact", "s.jsonl", "snapcompact", "--model", "gpt-5", "--keep", "300")
+    made = value_of(capsys, *arguments)
+    assert made["mode"] == "snapcompact"
+    assert made["pages_shown"] >= 1
+    assert made["archive"] == "s.compacted.archive"
+    assert run(["verify", made["archive"]]) == 0
+    capsys.readouterr()
+    assert made["tokens_after"] < made["tokens_before"]
+
+
+def test_in_place_and_undo(session: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    before = session.read_bytes()
+    printed(capsys, "compact", "s.jsonl", "--keep", "300", "--in-place")
+    assert session.read_bytes() != before
+    printed(capsys, "undo", "s.jsonl")
+    assert session.read_bytes() == before
+    _, err = printed(capsys, "undo", "s.jsonl", code=2)
+    assert "nothing to undo" in err
+
+
+@pytest.mark.parametrize("turns", [[], [Turn("Hi", "Hello", None)]])
+def test_nothing_to_compact_is_no_error(
+    turns: list[Turn], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("s.jsonl").write_bytes(pi(turns))
+    _, err = printed(capsys, "compact", "s.jsonl", "--keep", "5000")
+    assert "Nothing to compact" in err
+    assert os.listdir() == ["s.jsonl"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "why"),
+    [
+        (["no-such-file"], 3, "cannot read"),
+        (["-"], 2, "needs a file"),
+        (["s.jsonl", "-o", "x", "--in-place"], 2, "exclude"),
+        (["s.jsonl", "--model", "openai:gpt-5"], 2, "OPENAI_API_KEY"),
+        (["s.jsonl", "snapcompact", "--model", "gpt-4", "--strict"], 2, "reads text only"),
+        (["s.jsonl", "remote", "--strict"], 2, "no endpoint"),
+        (["s.jsonl", "--set", "nonsense=1"], 2, "nonsense"),
+        (["s.jsonl", "--set", "keepRecentTokens=many"], 2, "keep_tokens"),
+    ],
+)
+def test_refusals(
+    session: Path, arguments: list[str], code: int, why: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    _, err = printed(capsys, "compact", *arguments, code=code)
+    assert why in err
+    assert os.listdir() == ["s.jsonl"]
+
+
+def test_a_model_of_ones_own(session: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with serve(Fail(503, "busy", headers={"retry-after": "0"}), Say("A short summary.")) as server:
+        out, err = printed(
+            capsys, "compact", "s.jsonl", "--keep", "300", "--model", "openai:scripted",
+            "--base-url", server.base_url("openai"),
+        )  # fmt: skip
+    assert "(soft)" in out
+    assert "sent again" in err
+    assert b"A short summary." in Path("s.compacted.jsonl").read_bytes()
+
+
+def test_a_model_that_fails_writes_nothing(
+    session: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with serve(Fail(401, "no")) as server:
+        url = server.base_url("openai")
+        arguments = ("compact", "s.jsonl", "--model", "openai:m", "--base-url", url)
+        _, err = printed(capsys, *arguments, code=3)
+    assert "HTTP 401" in err
+    assert os.listdir() == ["s.jsonl"]
+
+
+def test_config_says_where_a_value_is_from(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("snapcompact.toml").write_text("keepRecentTokens = 777\nstrategy = 'snapcompact'\n")
+    values = value_of(capsys, "config", "keepRecentTokens", "modes.order")
+    assert values["trigger.keep_tokens"]["value"] == 777
+    assert values["trigger.keep_tokens"]["source"].endswith("snapcompact.toml")
+    assert values["modes.order"]["value"] == ["snapcompact"]
+    values = value_of(capsys, "config", "trigger.", "--set", "keepRecentTokens=5")
+    assert values["trigger.keep_tokens"] == {"value": 5, "source": "--set"}
+    assert values["trigger.enabled"]["source"].startswith("policy")
+    out, _ = printed(capsys, "config")
+    assert "modes.order" in out
+    _, err = printed(capsys, "config", "nonsense", code=2)
+    assert "no setting" in err
+
+
+def test_rpc_over_a_pipe(session: Path) -> None:
+    before = session.read_bytes()
+    commands = b'{"type":"compact","id":1}\n{"type":"undo","id":2}\n'
+    done = subprocess.run(
+        [sys.executable, "-m", "snapcompact", "rpc", "s.jsonl", "--offline"],
+        input=commands, capture_output=True, check=True, timeout=240,
+    )  # fmt: skip
+    said = [json.loads(line) for line in done.stdout.splitlines()]
+    assert [(a["id"], a["success"]) for a in said if a["type"] == "response"] == [
+        (1, True),
+        (2, True),
+    ]
+    assert session.read_bytes() == before
+
+
+@pytest.mark.parametrize("kind", sorted(BUILDERS))
+def test_every_format_from_the_shell(kind: str, capsys: pytest.CaptureFixture[str]) -> None:
+    Path("s.jsonl").write_bytes(BUILDERS[kind](long_turns(10)))
+    out, _ = printed(capsys, "compact", "s.jsonl", "--keep", "300", "-o", "out")
+    assert out.startswith("out: ")
+
+
+@pytest.mark.skipif(not CASES.exists(), reason="the collected cases are not there")
+def test_hostile_sessions_are_compacted_or_refused_in_words(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for path in sorted(CASES.glob("*.jsonl")):
+        code = run(["compact", str(path), "--keep", "400", "-o", str(tmp_path / path.name)])
+        said = capsys.readouterr()
+        assert code in (0, 1, 2), (path.name, said.err)
+        assert "Traceback" not in said.err
+        written = (tmp_path / path.name).exists()
+        assert written == (code == 0 and "Nothing to compact" not in said.err), path.name

@@ -31,6 +31,14 @@ def check_size(width: int, height: int) -> None:
 def read_picture(data: bytes) -> NDArray[np.bool_]:
     """(height, width), true where the picture in `data` is darker than mid-grey over white.
 
+    Raises PageError as :func:`read_grey`.
+    """
+    return read_grey(data) < 128
+
+
+def read_grey(data: bytes) -> NDArray[np.float32]:
+    """(height, width) brightness of the picture in `data`, 0 to 255, transparent parts over white.
+
     Raises PageError where it is no picture, damaged, animated, or larger than any page.
     """
     from PIL import Image, UnidentifiedImageError
@@ -42,7 +50,7 @@ def read_picture(data: bytes) -> NDArray[np.bool_]:
                 check_size(*image.size)
                 if getattr(image, "n_frames", 1) > 1:
                     raise PageError("an animated picture is no page; save one frame of it")
-                return _grey(image) < 128
+                return _grey(image)
     except PageError:
         raise
     except (UnidentifiedImageError, Image.DecompressionBombError) as error:

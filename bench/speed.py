@@ -1,0 +1,325 @@
+"""How fast text becomes PNG files and comes back, beside a peer on the same text.
+
+Run it from the repository: ``python bench/speed.py``. Megabytes (10^6) of text a second of CPU, one
+thread, steady state; start-up apart. ``SNAPCOMPACT_CORPUS`` is a folder with the text (default
+``../shared/corpus``), ``SNAPCOMPACT_PEER`` the peer's script, called as FILE OUT API MODEL VARIANT
+(default ``../shared/peers/omp/run.sh``; none is run where there is none). ``--json FILE`` keeps the
+figures.
+"""
+
+from __future__ import annotations
+
+import argparse
+import datetime
+import io
+import json
+import os
+import platform
+import resource
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+import zipfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+
+from snapcompact.fonts.atlas import Atlas, load_atlas
+from snapcompact.pages import compress, decode, png
+from snapcompact.pages.cells import paginate
+from snapcompact.pages.glyphs import rows_filtered
+from snapcompact.pages.parallel import in_order
+from snapcompact.pages.pipeline import render_page, render_pages
+from snapcompact.pages.render import raster, thread_buffer
+from snapcompact.pages.shape import Shape, parse_shape
+from snapcompact_kernels.raster import filter_up
+
+ROOT = Path(__file__).resolve().parent.parent
+CORPUS = Path(os.environ.get("SNAPCOMPACT_CORPUS", ROOT.parent / "shared" / "corpus"))
+PEER = Path(os.environ.get("SNAPCOMPACT_PEER", ROOT.parent / "shared/peers/omp/run.sh"))
+VARIANTS = {"8x16": "8on16-bw", "11x16": "11on16-bw", "8x22": "8on22-bw"}
+"""The peer's shape of the same pitch, by the short name of ours."""
+MB = 1e6
+
+
+@dataclass
+class Report:
+    """The figures of one shape; speeds in MB of text a second of CPU, unless they say wall."""
+
+    shape: str
+    pages: int = 0
+    png_bytes_per_cell: float = 0.0
+    stages: dict[str, float] = field(default_factory=dict)
+    write: float = 0.0
+    write_smaller: float = 0.0
+    smaller_bytes_per_cell: float = 0.0
+    read: float = 0.0
+    wall_one_job: float = 0.0
+    wall_all_jobs: float = 0.0
+    peer: float | None = None
+    peer_png_bytes: int | None = None
+    png_bytes: int = 0
+
+
+def corpus(size: int) -> bytes:
+    """`size` bytes of agent transcripts, each once as long as there are enough."""
+    archive = CORPUS / "training-transcripts.zip"
+    if archive.is_file():
+        with zipfile.ZipFile(archive) as folder:
+            parts = [folder.read(name) for name in sorted(folder.namelist())]
+    else:
+        parts = [(CORPUS / "transcripts-4mb.txt").read_bytes()]
+    text = b"".join(parts)
+    return (text * (size // len(text) + 1))[:size]
+
+
+def cpu_seconds(work: Callable[[], object], repeats: int) -> float:
+    """Median CPU time of `work`, all threads together."""
+    times = []
+    for _ in range(repeats):
+        start = time.process_time()
+        work()
+        times.append(time.process_time() - start)
+    return statistics.median(times)
+
+
+@contextmanager
+def timed(stages: dict[str, float], stage: str) -> Iterator[None]:
+    """Add the thread's CPU time to a stage."""
+    start = time.thread_time()
+    yield
+    stages[stage] = stages.get(stage, 0.0) + time.thread_time() - start
+
+
+def stage_speeds(text: bytes, shape: Shape, atlas: Atlas) -> dict[str, float]:
+    """MB of text a CPU second of each step, page after page as in a real run."""
+    stages: dict[str, float] = {}
+    pages = paginate([text], shape, atlas)
+    up = rows_filtered(shape, atlas)
+    while True:
+        with timed(stages, "cells and text hash"):
+            page = next(pages, None)
+        if page is None:
+            break
+        with timed(stages, "raster"):
+            lines = raster(page.cells, shape, atlas, thread_buffer(shape, "page"))
+        with timed(stages, "filter (within deflate)"):
+            out = thread_buffer(shape, "bench")[: lines.size]
+            filter_up(lines.reshape(-1), shape.row_bytes, up, out)
+        with timed(stages, "deflate"):
+            compress.compress(compress.Drawn(page.cells, lines, shape, atlas), "fast")
+        with timed(stages, "whole page"):
+            drawn = render_page(page, shape, atlas)
+        with timed(stages, "read: inflate"):
+            image = png.decode(drawn.png)
+        with timed(stages, "read: match and compare"):
+            read = decode.read_cells(image.scanlines, shape, atlas)
+        with timed(stages, "read: text"):
+            decode.cells_to_text(read.cells, shape, atlas)
+    return {stage: len(text) / MB / seconds for stage, seconds in stages.items()}
+
+
+def write_pages(text: bytes, shape: Shape, atlas: Atlas, folder: Path, jobs: int) -> int:
+    """Write the pages of `text` as files; the bytes of all of them."""
+    total = 0
+    for page in render_pages(paginate([text], shape, atlas), shape, atlas, jobs=jobs):
+        (folder / f"{page.page.number:06}.png").write_bytes(page.png)
+        total += len(page.png)
+    return total
+
+
+def read_pages(folder: Path, shape: Shape, atlas: Atlas, jobs: int) -> Iterator[bytes]:
+    """The text of each page in `folder`."""
+
+    def read(path: Path) -> bytes:
+        return decode.read_text(png.decode(path.read_bytes()), shape, atlas)
+
+    return in_order(read, sorted(folder.glob("*.png")), jobs=jobs)
+
+
+def smaller(text: bytes, shape: Shape, atlas: Atlas) -> tuple[float, float]:
+    """Speed and bytes a cell of the effort ``smaller``."""
+    start = time.process_time()
+    drawn = [
+        (page.page.printed, len(page.png))
+        for page in render_pages(
+            paginate([text], shape, atlas), shape, atlas, effort="smaller", jobs=1
+        )
+    ]
+    speed = len(text) / MB / (time.process_time() - start)
+    return speed, sum(size for _, size in drawn) / sum(cells for cells, _ in drawn)
+
+
+def wall_speed(text: bytes, shape: Shape, atlas: Atlas, folder: Path, jobs: int) -> float:
+    """MB of text a second by the clock, the better of three: others' load only adds to it."""
+    times = []
+    for _ in range(3):
+        start = time.perf_counter()
+        write_pages(text, shape, atlas, folder, jobs)
+        times.append(time.perf_counter() - start)
+    return len(text) / MB / min(times)
+
+
+def peer_run(text: bytes, variant: str, folder: Path) -> tuple[float, int]:
+    """MB of text a user CPU second, and PNG bytes, of the peer's renderer."""
+    source = folder / "peer.txt"
+    source.write_bytes(text)
+    out = folder / "peer"
+    command = [str(PEER), str(source), str(out), "anthropic-messages", "claude-sonnet-4-5", variant]
+    done = subprocess.run(command, check=True, capture_output=True, text=True)
+    said = json.loads(done.stdout)
+    return len(text) / MB / said["cpu_s"], said["png_bytes"]
+
+
+def measure(name: str, text: bytes, repeats: int, *, with_peer: bool) -> Report:
+    """All figures of the shape called `name`."""
+    shape = parse_shape(name)
+    atlas = load_atlas(shape.font)
+    with tempfile.TemporaryDirectory() as held:
+        folder = Path(held)
+        report = Report(shape.name)
+        report.png_bytes = write_pages(text[: len(text) // 10], shape, atlas, folder, 1)  # compile
+        report.png_bytes = write_pages(text, shape, atlas, folder, 1)
+        back = b"".join(read_pages(folder, shape, atlas, 1))
+        if back != text:
+            raise SystemExit(f"{name}: the pages do not give the text back")
+        cells = [page.printed for page in paginate([text], shape, atlas)]
+        report.pages = len(cells)
+        report.png_bytes_per_cell = report.png_bytes / sum(cells)
+        report.stages = stage_speeds(text, shape, atlas)
+        size = len(text) / MB
+        report.write = size / cpu_seconds(
+            lambda: write_pages(text, shape, atlas, folder, 1), repeats
+        )
+        report.read = size / cpu_seconds(
+            lambda: sum(map(len, read_pages(folder, shape, atlas, 1))), repeats
+        )
+        report.write_smaller, report.smaller_bytes_per_cell = smaller(
+            text[: len(text) // 5], shape, atlas
+        )
+        report.wall_one_job = wall_speed(text, shape, atlas, folder, 1)
+        report.wall_all_jobs = wall_speed(text, shape, atlas, folder, 0)
+        if with_peer:
+            report.peer, report.peer_png_bytes = peer_run(text, VARIANTS[name], folder)
+    return report
+
+
+def peak_memory(size: int, name: str) -> float:
+    """Peak MB of a new process that writes the pages of `size` bytes of text, streamed."""
+    command = [sys.executable, __file__, "--memory-of", str(size), "--shapes", name]
+    return float(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+
+
+def stream(size: int, name: str) -> None:
+    """Draw `size` bytes of text that is never whole in memory, and print the peak in MB."""
+    shape = parse_shape(name)
+    atlas = load_atlas(shape.font)
+    piece = corpus(4_000_000)
+    chunks = (piece for _ in range(size // len(piece)))
+    for _ in render_pages(paginate(chunks, shape, atlas), shape, atlas):
+        pass
+    print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / MB)
+
+
+def start_seconds() -> dict[str, float]:
+    """Wall seconds of new processes: an empty Python, ``--help``, and one page drawn."""
+    page = (
+        "from snapcompact.fonts.atlas import load_atlas as f\n"
+        "from snapcompact.pages.shape import parse_shape as s\n"
+        "from snapcompact.pages.cells import paginate as p\n"
+        "from snapcompact.pages.pipeline import render_pages as r\n"
+        "x = s('8x16'); a = f(x.font); list(r(p([b'a'], x, a), x, a, jobs=1))"
+    )
+    commands = {
+        "python": ["-c", "pass"],
+        "--help": ["-m", "snapcompact", "--help"],
+        "one page, kernels cached": ["-c", page],
+    }
+    found = {}
+    for name, command in commands.items():
+        times = []
+        for _ in range(5):
+            start = time.perf_counter()
+            subprocess.run([sys.executable, *command], check=True, capture_output=True)
+            times.append(time.perf_counter() - start)
+        found[name] = statistics.median(times)
+    return found
+
+
+def table(reports: list[Report]) -> str:
+    """The figures as text."""
+    out = io.StringIO()
+    for r in reports:
+        print(
+            f"\n{r.shape}: {r.pages} pages, {r.png_bytes_per_cell:.3f} PNG bytes a cell", file=out
+        )
+        for stage, speed in r.stages.items():
+            print(f"  {stage:<28}{speed:9.1f} MB a CPU second", file=out)
+        print(f"  {'text to PNG files':<28}{r.write:9.1f}", file=out)
+        print(f"  {'PNG files to text':<28}{r.read:9.1f}", file=out)
+        print(
+            f"  {'--smaller':<28}{r.write_smaller:9.1f}, "
+            f"{r.smaller_bytes_per_cell:.3f} bytes a cell",
+            file=out,
+        )
+        print(
+            f"  wall: {r.wall_one_job:.1f} MB/s on one thread, {r.wall_all_jobs:.1f} on all "
+            f"({r.wall_all_jobs / r.wall_one_job:.2f} x)",
+            file=out,
+        )
+        if r.peer and r.peer_png_bytes:
+            print(
+                f"  peer {r.peer:.2f} MB a CPU second: {r.write / r.peer:.0f} x; "
+                f"PNG bytes {r.png_bytes / r.peer_png_bytes:.2f} x its",
+                file=out,
+            )
+    return out.getvalue()
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--mb", type=float, default=10, help="text, in MB")
+    parser.add_argument("--shapes", default="8x16,11x16,8x22")
+    parser.add_argument("--repeats", type=int, default=5)
+    parser.add_argument("--no-peer", action="store_true")
+    parser.add_argument("--memory", default="", help="sizes in MB to stream, such as 100,1000")
+    parser.add_argument("--memory-of", type=int, default=0, help=argparse.SUPPRESS)
+    parser.add_argument("--json", type=Path)
+    options = parser.parse_args()
+    names = options.shapes.split(",")
+    if options.memory_of:
+        stream(options.memory_of, names[0])
+        return
+    text = corpus(int(options.mb * MB))
+    with_peer = PEER.is_file() and not options.no_peer
+    reports = [measure(name, text, options.repeats, with_peer=with_peer) for name in names]
+    peaks = {
+        size: peak_memory(int(float(size) * MB), names[0])
+        for size in options.memory.split(",")
+        if size
+    }
+    start = start_seconds()
+    print(table(reports))
+    print("start, wall seconds:", {name: round(seconds, 3) for name, seconds in start.items()})
+    print("peak MB by MB of text:", {size: round(peak) for size, peak in peaks.items()})
+    if options.json:
+        found = {
+            "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
+            "machine": {
+                "processor": platform.processor() or platform.machine(),
+                "cores": os.cpu_count(),
+                "python": platform.python_version(),
+            },
+            "text_mb": len(text) / MB,
+            "shapes": [asdict(report) for report in reports],
+            "start_s": start,
+            "peak_mb": peaks,
+        }
+        options.json.write_text(json.dumps(found, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main()

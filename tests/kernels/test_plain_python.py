@@ -1,0 +1,45 @@
+"""Compiled or not, kernels write the same bytes: what NumPy's rules give is what numba's give."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+PROGRAM = """
+import hashlib
+from snapcompact.pages import decode, png
+from snapcompact.pages.cells import paginate
+from snapcompact.pages.pipeline import render_pages
+from snapcompact.pages.shape import parse_shape
+from tests.pages.font import made_up_atlas
+atlas = made_up_atlas()
+text = b"again /usr/lib/python3 and /usr/lib/python3\\n" * 3 + b"\\xff\\xed\\xa0\\x80" + "一é".encode()
+for name in ("8x16@8x16-400x100", "8x16@11x16-400x100", "8x16@17x16-800x100-lines"):
+    shape = parse_shape(name)
+    for page in render_pages(paginate([text], shape, atlas), shape, atlas, jobs=1):
+        start, size = page.page.offset, page.page.length
+        assert decode.read_text(png.decode(page.png), shape, atlas) == text[start : start + size]
+        print(hashlib.sha256(page.png).hexdigest())
+"""
+
+
+def run(**changes: str) -> str:
+    environment = {
+        **os.environ,
+        "PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "kernels")]),
+        "PYTHONWARNINGS": "ignore",  # NumPy tells of sums that wrap, as these are meant to
+        **changes,
+    }
+    command = [sys.executable, "-c", PROGRAM]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_plain_python_writes_and_reads_the_same() -> None:
+    compiled = run()
+    assert compiled.count("\n") >= 3
+    assert run(NUMBA_DISABLE_JIT="1") == compiled

@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from enum import Enum
-from functools import lru_cache
 from typing import NamedTuple
 
 from snapcompact.transcript.needles import Needles
@@ -49,26 +48,33 @@ class Span(NamedTuple):
     kind: str
 
 
-def find(text: bytes, rules: tuple[Rule, ...]) -> list[Span]:
-    """Secrets in `text`, in order, none overlapping. Time is linear in the text."""
-    places = _needles(rules).places(text.lower())
-    if not places:
-        return []
-    found: list[tuple[int, int, int, str]] = []
-    for rank, rule in enumerate(rules):
-        hits = sorted(hit for needle in rule.needles for hit in places.get(needle, ()))
-        if hits:
-            found += (
+class Finder:
+    """A set of rules, ready to be tried on any number of texts."""
+
+    def __init__(self, rules: tuple[Rule, ...]) -> None:
+        self._rules = rules
+        self._needles = Needles(needle for rule in rules for needle in rule.needles)
+        self._ranks: dict[bytes, list[int]] = {}
+        for rank, rule in enumerate(rules):
+            for needle in rule.needles:
+                self._ranks.setdefault(needle, []).append(rank)
+
+    def find(self, text: bytes) -> list[Span]:
+        """Secrets in `text`, in order, none overlapping. Time is linear in the text."""
+        places = self._needles.places(text.lower())
+        hits: dict[int, list[int]] = {}
+        for needle, found in places.items():
+            for rank in self._ranks[needle]:
+                hits.setdefault(rank, []).extend(found)
+        spans: list[tuple[int, int, int, str]] = []
+        for rank, at in hits.items():
+            rule = self._rules[rank]
+            spans += (
                 (*_value(match), rank, rule.kind)
-                for match in _MATCHES[rule.anchor](rule.pattern, text, hits)
+                for match in _MATCHES[rule.anchor](rule.pattern, text, sorted(at))
                 if rule.test is None or rule.test(match)
             )
-    return _merged(found)
-
-
-@lru_cache(maxsize=2)
-def _needles(rules: tuple[Rule, ...]) -> Needles:
-    return Needles(needle for rule in rules for needle in rule.needles)
+        return _merged(spans)
 
 
 def _at_needles(

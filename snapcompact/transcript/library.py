@@ -12,7 +12,7 @@ from functools import cache
 from importlib import import_module
 
 from snapcompact.errors import MissingExtraError
-from snapcompact.transcript.detectors import Anchor, Rule
+from snapcompact.transcript.detectors import Anchor, Finder, Rule
 from snapcompact.transcript.leaks import RULES
 
 _DETECTORS: dict[str, tuple[str, str, tuple[bytes, ...]]] = {
@@ -50,8 +50,11 @@ _DETECTORS: dict[str, tuple[str, str, tuple[bytes, ...]]] = {
 
 
 @cache
-def rules() -> tuple[Rule, ...]:
-    """Our rules, then the library's. Raises MissingExtraError where it is not installed."""
+def finder() -> Finder:
+    """Our rules, then the library's, ready to be used.
+
+    Raises MissingExtraError where the library is not installed.
+    """
     found: list[Rule] = []
     for module, (name, kind, needles) in _DETECTORS.items():
         try:
@@ -64,7 +67,7 @@ def rules() -> tuple[Rule, ...]:
             Rule(kind, needles, _in_bytes(pattern), _mixed, Anchor.AROUND)
             for pattern in detector.denylist
         ]
-    return (*RULES, *found)
+    return Finder((*RULES, *found))
 
 
 def _in_bytes(pattern: re.Pattern[str]) -> re.Pattern[bytes]:

@@ -14,20 +14,26 @@ import numpy as np
 BLOCK_BYTES = 1 << 20
 """Text looked at in one go; the work arrays take ten times as much."""
 
+SHORT_BYTES = 512
+"""Texts up to here are searched for one needle after the other: the arrays would cost more."""
+
 
 class Needles:
     """A set of substrings, each of three bytes or more, none of which is empty."""
 
     def __init__(self, needles: Iterable[bytes]) -> None:
+        self._all = sorted(set(needles))
         self._by_code: dict[int, list[bytes]] = defaultdict(list)
         self._known = np.zeros(1 << 24, np.uint8)
-        for needle in sorted(set(needles)):
+        for needle in self._all:
             code = int.from_bytes(needle[:3])
             self._known[code] = 1
             self._by_code[code].append(needle)
 
     def places(self, text: bytes) -> dict[bytes, list[int]]:
         """Offsets of each needle that is in `text`, in order, overlapping ones too."""
+        if len(text) <= SHORT_BYTES:
+            return {needle: _places(text, needle) for needle in self._all if needle in text}
         found: dict[bytes, list[int]] = defaultdict(list)
         for base in range(0, len(text) - 2, BLOCK_BYTES):
             codes = _codes(text[base : base + BLOCK_BYTES + 2])
@@ -37,6 +43,14 @@ class Needles:
                     if text.startswith(needle, offset):
                         found[needle].append(offset)
         return found
+
+
+def _places(text: bytes, needle: bytes) -> list[int]:
+    """Offsets of `needle`, which is in `text`."""
+    found = [text.find(needle)]
+    while (at := text.find(needle, found[-1] + 1)) >= 0:
+        found.append(at)
+    return found
 
 
 def _codes(text: bytes) -> np.ndarray[tuple[int], np.dtype[np.int32]]:

@@ -28,9 +28,9 @@ from snapcompact.history.model import (
     unwtf8,
     wtf8,
 )
-from snapcompact.transcript.detectors import Rule, Span, find
+from snapcompact.transcript.detectors import Finder, Span
 from snapcompact.transcript.leaks import RULES
-from snapcompact.transcript.library import rules
+from snapcompact.transcript.library import finder
 
 MOST_SWEPT = 1_000
 """Values looked for wherever they stand, the first found; each costs one search of every text."""
@@ -55,7 +55,7 @@ def redact(messages: Iterable[Message], found: Redactions | None = None) -> Iter
     Covers words, thoughts, names, arguments, results, labels, blobs' names and places, and the
     bytes of blobs that are text. Raises MissingExtraError where detect-secrets is not installed.
     """
-    redactor = Redactor(rules(), Redactions() if found is None else found)
+    redactor = Redactor(finder(), Redactions() if found is None else found)
     for message in messages:
         yield redactor.message(message)
 
@@ -77,9 +77,9 @@ class SecretCounter:
     def __init__(self) -> None:
         self._found = Redactions()
         try:
-            known = rules()
+            known = finder()
         except MissingExtraError:
-            known = RULES
+            known = Finder(RULES)
         self._redactor = Redactor(known, self._found)
 
     def add(self, message: Message) -> None:
@@ -95,8 +95,8 @@ class SecretCounter:
 class Redactor:
     """Labels given so far, and the values to look for."""
 
-    def __init__(self, known: tuple[Rule, ...], found: Redactions) -> None:
-        self._rules = known
+    def __init__(self, known: Finder, found: Redactions) -> None:
+        self._finder = known
         self._found = found
         self._labels: dict[bytes, tuple[str, bytes]] = {}
         self._sweep: dict[bytes, re.Pattern[bytes]] = {}
@@ -162,7 +162,7 @@ class Redactor:
 
     def _spans(self, text: bytes) -> list[Span]:
         """Secrets in `text`, in order; labels that stand there already are none."""
-        spans = [_unbroken(text, span) for span in find(text, self._rules)]
+        spans = [_unbroken(text, span) for span in self._finder.find(text)]
         spans = [span for span in spans if not _LABEL.search(text[span.start : span.end])]
         for span in spans:
             self._learn(span, text[span.start : span.end])

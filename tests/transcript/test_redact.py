@@ -15,7 +15,6 @@ from snapcompact.history.blobs import blob
 from snapcompact.history.model import Message, Meta, Other, Role, Text, ToolCall, ToolResult
 from snapcompact.history.session import open_session
 from snapcompact.transcript import library
-from snapcompact.transcript.detectors import find
 from snapcompact.transcript.redact import Redactions, looks_secret, redact
 from snapcompact.transcript.write import write_transcript
 from tests.strategies import histories
@@ -204,17 +203,17 @@ def test_many_cut_keys_cost_their_length() -> None:
 @given(st.binary(max_size=200))
 def test_spans_are_in_order_and_apart(text: bytes) -> None:
     end = 0
-    for span in find(text, library.rules()):
+    for span in library.finder().find(text):
         assert end <= span.start < span.end <= len(text)
         end = span.end
 
 
 def test_without_the_library_it_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "detect_secrets.plugins.aws", None)
-    library.rules.cache_clear()
+    library.finder.cache_clear()
     try:
         with pytest.raises(MissingExtraError, match="snapcompact\\[redact\\]"):
             list(redact([]))
         assert looks_secret(_case_36())["token"] == 3
     finally:
-        library.rules.cache_clear()
+        library.finder.cache_clear()

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from snapcompact.history.detect import detect
 from snapcompact.history.formats import Conversation, Format, Options, by_name
+from snapcompact.history.merge import merged
 from snapcompact.history.report import DamageReport, Report
 from snapcompact.history.source import Source, open_source
 
@@ -37,7 +38,7 @@ class Session:
         first damage where `strict`.
         """
         self.report = Report(DamageReport(self.source.name, self.strict))
-        return self.format.load().read(self.source, self.options, self.report)
+        return merged(self.format.load().read(self.source, self.options, self.report))
 
     @property
     def conversations(self) -> tuple[Conversation, ...]:

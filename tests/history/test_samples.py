@@ -17,10 +17,10 @@ SAMPLES = Path(__file__).parents[2] / "samples"
         (
             "claude-code-session.jsonl",
             "claude_code",
-            {"user": 7, "assistant": 38, "tool": 23, "note": 1},
+            {"user": 7, "assistant": 26, "tool": 23, "note": 1},
             (23, 0),
         ),
-        ("claude-stream.jsonl", "claude_stream", {"assistant": 13, "tool": 7}, (7, 0)),
+        ("claude-stream.jsonl", "claude_stream", {"assistant": 8, "tool": 7}, (7, 0)),
         (
             "openai-chat.json",
             "openai_chat",

@@ -128,8 +128,14 @@ def test_a_message_written_again_is_told_by_what_is_new() -> None:
     assert got.messages == [
         Message(Role.USER, (Text(b"<session_context>\ntree</session_context>"),), "context"),
         Message(Role.USER, (Text(b"List the words"),)),
-        Message(Role.ASSISTANT, (Thinking(b"Planning\nOne call."), Text(b"I will list."))),
-        Message(Role.ASSISTANT, (ToolCall("r", "run", b'{"command":"ls"}'),)),
+        Message(
+            Role.ASSISTANT,
+            (
+                Thinking(b"Planning\nOne call."),
+                Text(b"I will list."),
+                ToolCall("r", "run", b'{"command":"ls"}'),
+            ),
+        ),
         Message(Role.TOOL, (ToolResult("r", (Text(b"a.txt"),)),)),
     ]
     assert got.messages[2].meta.usage == Usage(100, 40, 20)

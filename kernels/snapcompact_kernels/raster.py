@@ -194,6 +194,35 @@ def raster_small(
 
 
 @kernel
+def colour(
+    page: NDArray[np.uint8],
+    inks: NDArray[np.uint8],
+    pitch: tuple[int, int],
+    depth: int,
+    out: NDArray[np.uint8],
+) -> None:
+    """Print the scanlines `page` (px high, 1 + row bytes) in colours, `depth` bits a pixel.
+
+    ``inks`` (rows, columns) is the colour of each cell; what is right of them has that of the last
+    column. `out` (px high, 1 + row bytes at `depth`) is written whole.
+    """
+    pitch_width, pitch_height = pitch
+    last = inks.shape[1] - 1
+    out[:] = 0
+    for y in range(page.shape[0]):
+        for byte in range(1, page.shape[1]):
+            bits = page[y, byte]
+            if bits == 0:
+                continue
+            for i in range(8):
+                if bits >> (7 - i) & 1:
+                    x = 8 * (byte - 1) + i
+                    ink = inks[y // pitch_height, min(x // pitch_width, last)]
+                    place = x * depth
+                    out[y, 1 + place // 8] |= ink << (8 - depth - place % 8)
+
+
+@kernel
 def filter_up(
     page: NDArray[np.uint8], row_bytes: int, up: NDArray[np.bool_], out: NDArray[np.uint8]
 ) -> None:

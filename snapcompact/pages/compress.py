@@ -27,7 +27,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Drawn:
-    """A page to be packed: ``cells`` (rows, grid columns) and the ``scanlines`` they print."""
+    """A page to be packed: ``cells`` (rows, grid columns) and the ``scanlines`` they print.
+
+    Scanlines of more than one bit a pixel, which own streams are not made for, are longer than the
+    shape's.
+    """
 
     cells: NDArray[np.uint16]
     scanlines: NDArray[np.uint8]
@@ -42,10 +46,15 @@ def compress(drawn: Drawn, effort: str) -> bytes:
     """
     if effort not in EFFORTS:
         raise UnknownNameError(f"unknown effort {effort!r}: known are {', '.join(EFFORTS)}")
-    shape = drawn.shape
+    up = rows_filtered(drawn.shape, drawn.atlas)
     page = drawn.scanlines.reshape(-1)
-    filtered = thread_buffer(shape, "filtered")[: page.size]
-    filter_up(page, shape.row_bytes, rows_filtered(shape, drawn.atlas), filtered)
+    line_bytes = drawn.scanlines.shape[1]
+    if line_bytes != drawn.shape.line_bytes:
+        filtered = np.empty_like(page)
+        filter_up(page, line_bytes - 1, up, filtered)
+        return _by_library(drawn, filtered)
+    filtered = thread_buffer(drawn.shape, "filtered")[: page.size]
+    filter_up(page, line_bytes - 1, up, filtered)
     return EFFORTS[effort](drawn, filtered)
 
 

@@ -48,15 +48,19 @@ def grid_to_flow(grid: NDArray[np.uint16], shape: Shape) -> NDArray[np.uint16]:
     return np.ascontiguousarray(np.concatenate(parts))
 
 
-def margin_cells(shape: Shape, rows: int) -> NDArray[np.bool_]:
-    """(rows, grid columns), true in gutters and right of the last column: always blank."""
-    inside = np.zeros(shape.grid_columns, np.bool_)
-    for column in range(shape.columns):
-        left = column * (shape.column_cells + shape.gutter)
-        inside[left : left + shape.column_cells] = True
-    margin = np.broadcast_to(~inside, (rows, shape.grid_columns)).copy()
-    margin[: int(shape.header)] = False
-    return margin
+def flow_to_cells(
+    values: NDArray[np.uint8], rows: int, shape: Shape, *, fill: int
+) -> NDArray[np.uint8]:
+    """`values` of the cells that :func:`grid_to_flow` lists, back in their places on the grid.
+
+    The result is (rows, grid columns); header and gutters get `fill`.
+    """
+    grid = np.full((rows, shape.grid_columns), fill, np.uint8)
+    width = shape.column_cells
+    for column, part in enumerate(np.split(values, shape.columns)):
+        left = column * (width + shape.gutter)
+        grid[int(shape.header) :, left : left + width] = part.reshape(-1, width)
+    return grid
 
 
 def header_cells(shape: Shape, short_id: str, number: int, line: int) -> NDArray[np.uint16]:

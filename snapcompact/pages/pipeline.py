@@ -8,9 +8,10 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from snapcompact.pages import compress, png
+from snapcompact.pages.ink import PALETTES, depth_of
 from snapcompact.pages.metadata import PageMetadata
 from snapcompact.pages.parallel import in_order
-from snapcompact.pages.render import raster, thread_buffer
+from snapcompact.pages.render import paint, raster, thread_buffer
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -18,8 +19,6 @@ if TYPE_CHECKING:
     from snapcompact.fonts.atlas import Atlas
     from snapcompact.pages.cells import PageCells
     from snapcompact.pages.shape import Shape
-
-PALETTE = ((255, 255, 255), (0, 0, 0))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -60,7 +59,14 @@ def render_page(page: PageCells, shape: Shape, atlas: Atlas, *, effort: str = "f
         sha256=page.sha256,
     )
     height = scanlines.shape[0]
-    drawn = compress.Drawn(page.cells, scanlines, shape, atlas)
+    painted = paint(scanlines, page.cells, shape)
+    drawn = compress.Drawn(page.cells, painted, shape, atlas)
     stream = compress.compress(drawn, effort)
-    data = png.encode(stream, (shape.page_width, height), PALETTE, metadata)
+    data = png.encode(
+        stream,
+        (shape.page_width, height),
+        PALETTES[shape.ink],
+        metadata,
+        depth=depth_of(shape.ink),
+    )
     return PagePng(page, data, hashlib.sha256(data).hexdigest(), height)

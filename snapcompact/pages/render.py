@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from snapcompact.pages.glyphs import glyph_tables
-from snapcompact_kernels.raster import raster_any, raster_small
+from snapcompact.pages.ink import cell_inks, depth_of
+from snapcompact_kernels.raster import colour, raster_any, raster_small
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -40,6 +41,21 @@ def thread_buffer(shape: Shape, use: str) -> NDArray[np.uint8]:
             held.clear()
         held[shape, use] = page_buffer(shape)
     return held[shape, use]
+
+
+def paint(
+    scanlines: NDArray[np.uint8], cells: NDArray[np.uint16], shape: Shape
+) -> NDArray[np.uint8]:
+    """The scanlines of the page of `cells` in the colours of its shape's ink.
+
+    (px high, 1 + row bytes) uint8 at ``ink.depth_of`` bits a pixel; the same array for black.
+    """
+    depth = depth_of(shape.ink)
+    if depth == 1:
+        return scanlines
+    out = np.empty((scanlines.shape[0], 1 + (shape.page_width * depth + 7) // 8), np.uint8)
+    colour(scanlines, cell_inks(cells, shape), (shape.pitch_width, shape.pitch_height), depth, out)
+    return out
 
 
 def raster(

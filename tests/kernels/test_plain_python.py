@@ -16,8 +16,9 @@ from snapcompact.pages.pipeline import render_pages
 from snapcompact.pages.shape import parse_shape
 from tests.pages.font import made_up_atlas
 atlas = made_up_atlas()
-text = b"again /usr/lib/python3 and /usr/lib/python3\\n" * 3 + b"\\xff\\xed\\xa0\\x80" + "一é".encode()
-for name in ("8x16@8x16-400x100", "8x16@11x16-400x100", "8x16@17x16-800x100-lines"):
+text = b"again /usr/lib/python3 and /usr/lib/python3\\n" * 3
+text += b"\\xff\\xed\\xa0\\x80" + "一é".encode()
+for name in ("8x16@8x16-400x100", "8x16@11x16-400x100", "8x16@17x16-800x100-lines-role"):
     shape = parse_shape(name)
     for page in render_pages(paginate([text], shape, atlas), shape, atlas, jobs=1):
         start, size = page.page.offset, page.page.length

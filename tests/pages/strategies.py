@@ -49,4 +49,5 @@ def shapes(draw: st.DrawFn, width: int = 8, height: int = 16) -> Shape:
         gutter=gutter,
         layout=draw(st.sampled_from(["packed", "lines"])),
         header=header,
+        ink=draw(st.sampled_from(["black", "black", "dim", "role", "sentence"])),
     )

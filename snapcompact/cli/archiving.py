@@ -9,7 +9,7 @@ from typing import Any
 
 from snapcompact.archive.manifest import Manifest
 from snapcompact.archive.write import DEFAULT_FIDELITY, DEFAULT_SHAPE, ArchiveOptions, write_archive
-from snapcompact.cli.console import note, printable, progress, say, say_json, size, warn
+from snapcompact.cli.console import counted, note, printable, progress, say, say_json, size, warn
 from snapcompact.cli.kernels import announce_compiling
 from snapcompact.errors import UsageError
 from snapcompact.history.report import DAMAGE, Report
@@ -153,9 +153,9 @@ def _result(name: str, out: Path, manifest: Manifest) -> dict[str, Any]:
 
 def _line(out: Path, manifest: Manifest) -> str:
     totals = manifest.totals
-    losses = f", {sum(manifest.losses.values()):,} folds and cuts" if manifest.losses else ""
+    losses = f", folds and cuts: {sum(manifest.losses.values()):,}" if manifest.losses else ""
     return (
-        f"{out}: {totals['messages']:,} messages ({manifest.session['format']}), "
-        f"{size(totals['transcript_bytes'])} of text on {totals['pages']:,} pages "
+        f"{out}: {counted(totals['messages'], 'message')} ({manifest.session['format']}), "
+        f"{size(totals['transcript_bytes'])} of text on {counted(totals['pages'], 'page')} "
         f"({size(totals['png_bytes'])}, {manifest.options['shape']}), read back and equal{losses}"
     )

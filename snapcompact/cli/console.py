@@ -107,6 +107,11 @@ def progress(what: str, unit: str, *, quiet: bool = False) -> Iterator[Progress]
         yield bar
 
 
+def counted(count: int, word: str) -> str:
+    """``1 page``, ``2,000 pages``."""
+    return f"{count:,} {word}" if count == 1 else f"{count:,} {word}s"
+
+
 def size(count: int) -> str:
     """A count of bytes for people."""
     value = float(count)

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from snapcompact.cli.console import note, progress, say, say_json
+from snapcompact.cli.console import counted, note, progress, say, say_json
 from snapcompact.cli.options import ArchivePath, Jobs, Json, Quiet
 
 
@@ -43,11 +43,11 @@ def verify(
         say_json(asdict(result) | {"sound": result.sound})
     elif result.sound:
         say(
-            f"{archive}: sound ({result.pages:,} pages, {result.messages:,} messages, "
-            f"{result.characters:,} cells)"
+            f"{archive}: sound ({counted(result.pages, 'page')}, "
+            f"{counted(result.messages, 'message')}, {counted(result.characters, 'cell')})"
         )
     else:
         for problem in result.problems:
             note(f"{archive}: {problem}")
-        say(f"{archive}: {result.problem_count:,} problems")
+        say(f"{archive}: {counted(result.problem_count, 'problem')}")
     raise typer.Exit(0 if result.sound else 1)

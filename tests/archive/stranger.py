@@ -19,7 +19,8 @@ def read_glyphs(path: Path) -> tuple[int, int, list[Glyph]]:
     """Cell width and height of a BDF file, and its glyphs."""
     width = height = 0
     glyphs: list[Glyph] = []
-    name, code, cells, rows, bitmap = "", -1, 1, [], False
+    rows: list[int] = []
+    name, code, cells, bitmap = "", -1, 1, False
     for line in path.read_text("utf-8").split("\n"):
         word, _, rest = line.partition(" ")
         if word == "FONTBOUNDINGBOX":

@@ -17,6 +17,7 @@ from snapcompact.archive.restore import restored
 from snapcompact.archive.verify import verify_archive
 from snapcompact.archive.write import ArchiveOptions, write_archive
 from snapcompact.errors import SnapcompactError, UsageError
+from snapcompact.history.model import Message
 from snapcompact.history.session import open_session
 from snapcompact.readback.lone import read_lone_pages
 from snapcompact.transcript.parse import parse_transcript, with_ordinal_ids
@@ -179,8 +180,8 @@ def test_any_message_is_read_from_its_own_pages(tmp_path: Path) -> None:
         assert span == b"".join(write_transcript(everything))[slice(*_bounds(everything, 100, 103))]
 
 
-def _bounds(messages: list[object], start: int, stop: int) -> tuple[int, int]:
-    lengths = [len(piece) for piece in write_transcript(messages)]  # type: ignore[arg-type]
+def _bounds(messages: list[Message], start: int, stop: int) -> tuple[int, int]:
+    lengths = [len(piece) for piece in write_transcript(messages)]
     return sum(lengths[:start]), sum(lengths[:stop])
 
 

@@ -53,7 +53,7 @@ def flip_a_pixel(path: Path, x: int, y: int) -> None:
     picture = Image.open(path)
     pixels = picture.load()
     assert pixels is not None
-    pixels[x, y] = 1 - pixels[x, y]  # type: ignore[operator]
+    pixels[x, y] = 1 - pixels[x, y]
     picture.save(path, bits=1)
 
 

@@ -143,18 +143,18 @@ def test_mistakes_end_with_a_message_and_their_code(
     assert not (tmp_path / "out").exists()
 
 
-def program(*arguments: str, **options: object) -> subprocess.CompletedProcess[bytes]:
+def program(*arguments: str, stdin: bytes = b"") -> subprocess.CompletedProcess[bytes]:
     return subprocess.run(
         [sys.executable, "-m", "snapcompact", *arguments],
         env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)},
         capture_output=True,
         check=False,
-        **options,  # type: ignore[call-overload]
+        input=stdin,
     )
 
 
 def test_stdin_is_a_session(tmp_path: Path) -> None:
-    made = program("archive", "-", "-o", str(tmp_path / "a"), input=SESSION.read_bytes())
+    made = program("archive", "-", "-o", str(tmp_path / "a"), stdin=SESSION.read_bytes())
     assert made.returncode == 0, made.stderr
     assert program("restore", str(tmp_path / "a")).stdout == SESSION.read_bytes()
 

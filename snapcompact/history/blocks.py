@@ -6,7 +6,8 @@ names do not clash. What no row knows is kept whole as :class:`Other`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
+from itertools import groupby
 from typing import Any
 
 from snapcompact.history.blobs import blob_base64, blob_url, missing
@@ -65,7 +66,7 @@ def call_args(value: Any) -> bytes:
 
 def text_of(value: Any) -> str:
     """`value` where it is text, else ``""``: for fields that should be text and may not be."""
-    return value if isinstance(value, str) else ""
+    return value if type(value) is str else ""
 
 
 def name_of(value: Any) -> str:
@@ -77,7 +78,7 @@ def name_of(value: Any) -> str:
 
 def json_of(value: Any) -> Json:
     """`value` where it is an object, else an empty one."""
-    return value if isinstance(value, dict) else {}
+    return value if type(value) is dict else {}
 
 
 def list_of(value: Any) -> list[Any]:
@@ -85,28 +86,27 @@ def list_of(value: Any) -> list[Any]:
     return value if isinstance(value, list) else []
 
 
-def messages(role: Role, found: list[Block], label: str, meta: Meta) -> Iterator[Message]:
+def messages(role: Role, found: list[Block], label: str, meta: Meta) -> list[Message]:
     """Messages for the blocks of one record: each tool result by itself, in role ``TOOL``.
 
     A user's words follow the results that came with them; an answer keeps its order.
     """
+    if not found:
+        return []
+    if len(found) == 1:  # nine records in ten
+        role = Role.TOOL if type(found[0]) is ToolResult else role
+        return [Message(role, (found[0],), label, meta)]
     if not any(isinstance(block, ToolResult) for block in found):
-        if found:
-            yield Message(role, tuple(found), label, meta)
-        return
+        return [Message(role, tuple(found), label, meta)]
     if role is Role.USER:
         found = sorted(found, key=lambda block: not isinstance(block, ToolResult))
-    run: list[Block] = []
-    for block in found:
-        if not isinstance(block, ToolResult):
-            run.append(block)
-            continue
-        if run:
-            yield Message(role, tuple(run), label, meta)
-            run = []
-        yield Message(Role.TOOL, (block,), label, meta)
-    if run:
-        yield Message(role, tuple(run), label, meta)
+    out: list[Message] = []
+    for is_result, run in groupby(found, key=lambda block: isinstance(block, ToolResult)):
+        if is_result:
+            out += [Message(Role.TOOL, (block,), label, meta) for block in run]
+        else:
+            out.append(Message(role, tuple(run), label, meta))
+    return out
 
 
 def _empty(block: Block) -> bool:

@@ -46,18 +46,25 @@ class Tree:
         where there is no sidechain. Known once :meth:`standing` is."""
 
     def add(
-        self, record: str, parent: str, answer: str = "", tool: str = "", *, side: bool = False
+        self, record: str, parent: str, answer: str = "", tool: str = "", side: bool = False
     ) -> None:
         """One record with its id; `parent` is empty at a root.
 
         Records of one `answer` stand together, and so does the result of a `tool` call with its
         call. A record of a sidechain (`side`) is always active.
         """
-        self._rows.extend((_key(record), _key(parent), _key(answer) & ~1 | side, _key(tool)))
+        self._rows.extend(
+            (
+                hash(record) if record else 0,
+                hash(parent) if parent else 0,
+                (hash(answer) & ~1 if answer else 0) | side,
+                hash(tool) if tool else 0,
+            )
+        )
         self._count += 1
         self._side += side
         if len(self._rows) * 8 >= SPILL_BYTES:
-            self._file = self._file or tempfile.TemporaryFile()  # noqa: SIM115 - lives as long as the tree
+            self._file = self._file or tempfile.TemporaryFile()  # noqa: SIM115 - until it is read
             self._rows.tofile(self._file)
             self._rows = array("q")
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from snapcompact.history.model import Message
     from snapcompact.history.report import Report
 
 TITLE_CHARACTERS = 120
@@ -32,9 +33,12 @@ class Titles:
         if self._rank > len(self._kinds) and isinstance(title, str) and title.strip():
             self._report.info["title"] = first_line(title)
 
-    def prompt(self, text: str) -> None:
+    def prompt(self, message: Message | str) -> None:
         """The first words a person typed."""
-        if self._rank > len(self._kinds) and text.strip():
+        if self._rank <= len(self._kinds):
+            return
+        text = message if isinstance(message, str) else message.text
+        if text.strip():
             self._rank = len(self._kinds)
             self._report.info["title"] = first_line(text)
 

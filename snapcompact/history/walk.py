@@ -40,8 +40,9 @@ class Step(NamedTuple):
 class Walk:
     """The records of `source` on the branch that `options` ask for, in file order.
 
-    `link` gives a record's place, None where it stands outside the tree. With `one_path` there is
-    one active path, from the newest record; else one for each root.
+    `link` gives a record's place, None where it stands outside the tree; `key`, where given, does
+    the same for its id alone, empty outside, and is faster. With `one_path` there is one active
+    path, from the newest record; else one for each root.
     """
 
     def __init__(
@@ -50,15 +51,16 @@ class Walk:
         options: Options,
         link: Callable[[dict[str, Any]], Link | None],
         *,
+        key: Callable[[dict[str, Any]], str] | None = None,
         one_path: bool = False,
     ) -> None:
         self._source = source
         self._all = options.branch == "all"
-        self._link = link
+        self._key = key or (lambda record: place.id if (place := link(record)) else "")
         tree = Tree()
         for record, _, _ in records(source, Report()):
             if (place := link(record)) is not None:
-                tree.add(*place[:4], side=place.side)
+                tree.add(*place)
         self.all_side = tree.all_side
         self._standing = tree.standing(options.branch, one_path=one_path)
         self._sides = tree.side_trees
@@ -67,9 +69,10 @@ class Walk:
         """The second reading. Copies and, but for branch ``all``, left records are counted."""
         rows, row = self._standing.data, -1
         sides = self._sides
+        key = self._key
         for record, line, offset in records(self._source, report):
-            place = self._link(record)
-            if place is None:
+            record_id = key(record)
+            if not record_id:
                 yield Step(record, line, offset)
                 continue
             row += 1
@@ -82,7 +85,7 @@ class Walk:
                 report.duplicates["repeated record"] += 1
                 continue
             if standing == Standing.LEAF:
-                report.branches.append(place.id)
+                report.branches.append(record_id)
             if self._all:
                 yield Step(record, line, offset, left=True)
             else:

@@ -21,7 +21,7 @@ from snapcompact.history.titles import Titles
 from snapcompact.history.walk import Link, Step, Walk
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
     from pathlib import Path
 
     from snapcompact.history.formats import Head, Options
@@ -53,6 +53,10 @@ _TITLES = {
 }
 """Title records, the strongest first, and the keys their text was seen under."""
 
+_FACTS = (("sessionId", "id"), ("cwd", "cwd"), ("version", "version"))
+FACT_RECORDS = 500
+"""Records from which the session's facts are taken; they stand in every one."""
+
 _PERSISTED = re.compile(rb"<persisted-output>.{0,400}?saved to: ([^\n]{1,4096})", re.DOTALL)
 MAX_PERSISTED_BYTES = 64 << 20
 
@@ -69,37 +73,41 @@ def sniff(head: Head) -> bool:
 
 def read(source: Source, options: Options, report: Report) -> Iterator[Message]:
     """The messages of the branch asked for, in file order."""
-    walk = Walk(source, options, link)
+    walk = Walk(source, options, link, key=_key)
     session = _Session(source.path, report, agents=not walk.all_side)
     for step in walk.steps(report):
         for message in session.messages(step):
             yield left(message) if step.left else message
 
 
+def _key(record: Json) -> str:
+    """A record's id, where it has a place in the tree."""
+    return text_of(record.get("uuid"))
+
+
 def link(record: Json) -> Link | None:
     """A record's place in the tree, None without a ``uuid``."""
-    uuid = record.get("uuid")
-    if not isinstance(uuid, str) or not uuid:
+    uuid = text_of(record.get("uuid"))
+    if not uuid:
         return None
     said = record.get("message")
-    parent = record.get("parentUuid") or record.get("logicalParentUuid")
-    parent = parent if isinstance(parent, str) else ""
+    parent = text_of(record.get("parentUuid") or record.get("logicalParentUuid"))
     side = record.get("isSidechain") is True
-    if not isinstance(said, dict):
-        return Link(uuid, parent, side=side)
+    if type(said) is not dict:
+        return Link(uuid, parent, "", "", side)
     return Link(uuid, parent, text_of(said.get("id")), _tool(said.get("content")), side)
 
 
 def _tool(content: object) -> str:
     """Id of the first call or result in a message's content."""
-    if isinstance(content, list):
+    if type(content) is list:
         for block in content:
-            if isinstance(block, dict):
-                found = block.get("tool_use_id") or (
-                    block.get("type") == "tool_use" and block.get("id")
-                )
-                if isinstance(found, str):
-                    return found
+            if type(block) is dict:
+                kind = block.get("type")
+                if kind == "tool_result":
+                    return text_of(block.get("tool_use_id"))
+                if kind == "tool_use":
+                    return text_of(block.get("id"))
     return ""
 
 
@@ -112,58 +120,58 @@ class _Session:
         self._agents = agents
         self._records = Records(report)
         self._titles = Titles(report, tuple(_TITLES))
+        self._facts_left = FACT_RECORDS
 
-    def messages(self, step: Step) -> Iterator[Message]:
-        record, line, offset = step.record, step.line, step.offset
-        self._facts(record)
-        kind = record.get("type")
+    def messages(self, step: Step) -> Iterable[Message]:
+        """Messages of one record."""
+        if self._facts_left:
+            self._facts_left -= 1
+            for key, name in _FACTS:
+                self._report.learn(name, step.record.get(key))
+        if step.record.get("type") in ("user", "assistant"):
+            return self._conversation(step)
+        return self._other(step.record, step.line, step.offset)
+
+    def _conversation(self, step: Step) -> list[Message]:
+        record, label = step.record, ""
+        if self._agents and step.side:
+            label = f"agent {text_of(record.get('agentId')) or step.side}"
+        found = self._records.conversation(record, step.line, step.offset, label)
+        for index, message in enumerate(found):
+            if message.role is Role.TOOL:
+                found[index] = self._persisted(message)
+            elif message.role is Role.USER and not message.label:
+                self._titles.prompt(message)
+        return found
+
+    def _other(self, record: Json, line: int, offset: int) -> Iterator[Message]:
+        kind = text_of(record.get("type"))
         match kind:
-            case "user" | "assistant":
-                yield from self._conversation(step)
             case "system":
                 yield from self._system(record, line, offset)
             case "attachment":
                 yield from self._attachment(record, line, offset)
-            case "progress" if isinstance(
-                inner := json_of(record.get("data")).get("message"), dict
-            ):
-                yield from self._progress(record, inner, line, offset)
+            case "progress" if isinstance(json_of(record.get("data")).get("message"), dict):
+                yield from self._progress(record["data"], line, offset)
             case "tool_use" | "tool_result":
                 role = Role.ASSISTANT if kind == "tool_use" else Role.USER
                 yield from messages(role, blocks(record), "", meta_of(record, {}, line, offset))
-            case str() if kind in _BOOKKEEPING:
+            case _ if kind in _BOOKKEEPING:
                 self._report.skipped[kind] += 1
+                self._title(kind, record)
             case _:
-                yield note(record, f"unknown {text_of(kind)}".strip(), None, line, offset)
+                yield note(record, f"unknown {kind}".strip(), None, line, offset)
 
-    def _facts(self, record: Json) -> None:
-        learn = self._report.learn
-        learn("id", record.get("sessionId"))
-        learn("cwd", record.get("cwd"))
-        learn("version", record.get("version"))
-        kind = record.get("type")
+    def _title(self, kind: str, record: Json) -> None:
         if kind == "summary":  # of 17 real ones none was about its own file
             self._titles.guess(record.get("summary"))
-        elif isinstance(kind, str) and (keys := _TITLES.get(kind)):
+        elif keys := _TITLES.get(kind):
             self._titles.add(kind, next((record[key] for key in keys if key in record), None))
 
-    def _conversation(self, step: Step) -> Iterator[Message]:
-        record = step.record
-        label = ""
-        if self._agents and step.side:
-            label = f"agent {text_of(record.get('agentId')) or step.side}"
-        for message in self._records.conversation(record, step.line, step.offset, label):
-            if message.role is Role.ASSISTANT:
-                self._report.learn("model", message.meta.model)
-            elif message.role is Role.USER and not message.label:
-                self._titles.prompt(message.text)
-            yield self._persisted(message) if message.role is Role.TOOL else message
-
-    def _progress(self, record: Json, inner: Json, line: int, offset: int) -> Iterator[Message]:
+    def _progress(self, data: Json, line: int, offset: int) -> list[Message]:
         """A sub-agent's message, told as progress of its parent's call."""
-        agent = text_of(json_of(record.get("data")).get("agentId"))
-        label = f"agent {agent}".strip()
-        yield from self._records.conversation(inner, line, offset, label)
+        label = f"agent {text_of(data.get('agentId'))}".strip()
+        return self._records.conversation(data["message"], line, offset, label)
 
     def _system(self, record: Json, line: int, offset: int) -> Iterator[Message]:
         subtype = text_of(record.get("subtype"))

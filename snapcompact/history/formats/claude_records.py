@@ -11,8 +11,6 @@ from snapcompact.history.model import Block, Message, Meta, Other, Role, Text, T
 from snapcompact.history.usage import usage_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from snapcompact.history.report import Report
 
 CONTEXT_STARTS = (
@@ -38,9 +36,7 @@ class Records:
         self._report = report
         self._answers = Answers(report)
 
-    def conversation(
-        self, record: Json, line: int, offset: int, label: str = ""
-    ) -> Iterator[Message]:
+    def conversation(self, record: Json, line: int, offset: int, label: str = "") -> list[Message]:
         """Messages of a ``user`` or ``assistant`` record; `label` is the default label."""
         said = record.get("message")
         if not isinstance(said, dict):
@@ -49,36 +45,37 @@ class Records:
         found = blocks(said.get("content"))
         if record.get("type") == "assistant":
             found = self._answers.fresh(meta.id, found)
-            yield from self._emit(Role.ASSISTANT, found, answer_label(record, said) or label, meta)
+            out = messages(Role.ASSISTANT, found, answer_label(record, said) or label, meta)
+            if meta.model and "model" not in self._report.info:
+                self._report.info["model"] = meta.model
         else:
-            yield from self._user(record, found, label, meta)
-
-    def _user(self, record: Json, found: list[Block], label: str, meta: Meta) -> Iterator[Message]:
-        words = user_label(record, found) or label
-        results: list[Block] = [block for block in found if isinstance(block, ToolResult)]
-        rest: list[Block] = [block for block in found if not isinstance(block, ToolResult)]
-        yield from self._emit(Role.USER, results, label, meta, quiet=bool(rest))
-        yield from self._emit(Role.USER, rest, words, meta, quiet=bool(results))
-
-    def _emit(
-        self, role: Role, found: list[Block], label: str, meta: Meta, *, quiet: bool = False
-    ) -> Iterator[Message]:
-        if not found and not quiet:
+            out = _user(record, found, label, meta)
+        if not out:
             self._report.skipped["empty message"] += 1
-        yield from messages(role, found, label, meta)
+        return out
+
+
+def _user(record: Json, found: list[Block], label: str, meta: Meta) -> list[Message]:
+    """Results, then the words, which may be labelled otherwise."""
+    words = [block for block in found if type(block) is not ToolResult]
+    if not words:
+        return messages(Role.USER, found, label, meta)
+    results: list[Block] = [block for block in found if type(block) is ToolResult]
+    said = messages(Role.USER, words, user_label(record, words) or label, meta)
+    return [*messages(Role.USER, results, label, meta), *said]
 
 
 def meta_of(record: Json, said: Json, line: int, offset: int) -> Meta:
     """Where a record's messages come from."""
-    error = record.get("isApiErrorMessage") is True or bool(record.get("error"))
+    failed = record.get("isApiErrorMessage") is True or record.get("error")
     return Meta(
-        id=text_of(said.get("id")) or text_of(record.get("uuid")),
-        time=text_of(record.get("timestamp")),
-        model=text_of(said.get("model")),
-        stop="error" if error else text_of(said.get("stop_reason")),
-        usage=usage_of(said.get("usage")),
-        line=line,
-        offset=offset,
+        text_of(said.get("id")) or text_of(record.get("uuid")),
+        text_of(record.get("timestamp")),
+        text_of(said.get("model")),
+        "error" if failed else text_of(said.get("stop_reason")),
+        usage_of(said["usage"]) if "usage" in said else None,
+        line,
+        offset,
     )
 
 

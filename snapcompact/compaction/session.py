@@ -18,11 +18,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from snapcompact.compaction.context import Context, ContextRules, build_context
-from snapcompact.compaction.entries import is_summary, words_of
+from snapcompact.compaction.entries import BRANCH_SUMMARY, is_summary, words_of
 from snapcompact.compaction.writers import keeps_format, writer_for
 from snapcompact.errors import InputError, OutputExistsError, UsageError
 from snapcompact.files import atomic_writer, disk_errors, read_bounded, sync_folder, write_atomic
-from snapcompact.history.model import Message, shown
+from snapcompact.history.model import Message, Role, shown
 from snapcompact.history.session import open_session
 
 if TYPE_CHECKING:
@@ -169,7 +169,10 @@ def _check(path: Path, stored: Stored, change: Change, rules: ContextRules) -> N
 def _is_ours(message: Message, change: Change) -> bool:
     """True for a message beside the summary that we wrote: the pages, or a branch's summary."""
     first = next((piece for piece in change.pieces if isinstance(piece, str)), "")
-    return message.text == change.summary or bool(first and message.text.startswith(first))
+    if message.role is not Role.USER:
+        return False
+    branch = message.label == BRANCH_SUMMARY and message.text == change.summary
+    return branch or bool(first and message.text.startswith(first))
 
 
 def _same_messages(found: Sequence[Message], wanted: Sequence[Message]) -> bool:

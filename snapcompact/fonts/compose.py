@@ -20,8 +20,16 @@ from snapcompact.fonts.shapes import shape_drawings
 from snapcompact.fonts.signs import sign_glyphs
 
 FOLDER = Path(__file__).parent
-METRICS = {"8x16": Metrics(8, 16, baseline=12, lower_top=4, accent_top=3)}
+METRICS = {
+    "5x8": Metrics(5, 8, baseline=7, lower_top=2, accent_top=2),
+    "6x12": Metrics(6, 12, baseline=10, lower_top=4, accent_top=3),
+    "8x16": Metrics(8, 16, baseline=12, lower_top=4, accent_top=3),
+}
 """The fonts shipped, by name."""
+
+_SMALL = {"5x8"}
+_SMALL_CODES = {*range(0x100), *range(0x2500, 0x25A0), *range(0x2800, 0x2900)}
+"""What a small font has: ASCII, Latin-1, boxes, blocks, Braille."""
 
 
 def compose(name: str) -> Font:
@@ -39,12 +47,14 @@ def compose(name: str) -> Font:
         **drawn,
         **composed(drawn, metrics),
         **box_drawings(*size),
-        **small_digits(*size),
-        **shape_drawings(*size),
-        **drawn,
     }
-    # A combining mark gets a cell of its own, over a dotted circle as in Unicode's charts.
-    made |= {mark: overlay(drawn[mark], made["◌"]) for mark in drawn if combining(mark)}
+    if name in _SMALL:
+        made = {what: rows for what, rows in made.items() if ord(what) in _SMALL_CODES}
+    else:
+        made = {**made, **small_digits(*size), **shape_drawings(*size), **drawn}
+        # A combining mark gets a cell of its own, over a dotted circle as in Unicode's charts.
+        for mark in filter(combining, drawn):
+            made[mark] = overlay(made.pop(mark), made["◌"])
     letters = (Glyph(glyph_name(ord(what)), ord(what), rows) for what, rows in made.items())
     distinct: dict[Rows, Glyph] = {}
     for glyph in (*sign_glyphs(*size), *letters):

@@ -15,7 +15,7 @@ def _square(_x: float, _y: float) -> bool:
 
 
 def _circle(x: float, y: float) -> bool:
-    return x * x + y * y <= 1.15
+    return x * x + y * y <= 1.3
 
 
 def _diamond(x: float, y: float) -> bool:
@@ -71,7 +71,7 @@ _PARTS: dict[str, tuple[Area, Area]] = {
 _BARE: dict[str, Area] = {
     "◢": lambda x, y: x + y >= 0, "◣": lambda x, y: y >= x,
     "◤": lambda x, y: x + y <= 0, "◥": lambda x, y: x >= y,
-    "▬": lambda _, y: abs(y) <= 0.4, "▮": lambda x, _: abs(x) <= 0.5,
+    "▬": lambda _, y: abs(y) <= 0.5, "▮": lambda x, _: abs(x) <= 0.5,
     "►": lambda x, y: abs(y) <= (1 - x) / 4 + 0.01, "◄": lambda x, y: abs(y) <= (1 + x) / 4 + 0.01,
     "◌": lambda x, y: _circle(x, y) and x * x + y * y > 0.6 and _stripe(x) != _stripe(y),
 }  # fmt: skip

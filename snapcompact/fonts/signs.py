@@ -21,9 +21,10 @@ def sign_glyphs(width: int, height: int) -> list[Glyph]:
     """Special cells, control characters, NBSP and SHY for a cell of at least 5×8 px."""
     last, middle = width - 2, height // 2 - 1
     points: dict[str | int, Iterable[Point]] = {
-        code: _hex_pair(code, width, height) for code in (*range(32), 127)
+        code: _control(code, width, height) for code in (*range(32), 127)
     }
-    points |= {code: _blank(code, width, height) for code in _INVISIBLE}
+    if height >= 12:
+        points |= {code: _blank(code, width, height) for code in _INVISIBLE}
     points[0x0A] = [*_line(0, last, middle), (last, middle + 1), (last - 1, middle + 1)]
     points[0x09] = _arrow(last, middle)
     points[0x0D] = [(last - x, y + 1) for x, y in _arrow(last, middle)]
@@ -78,20 +79,24 @@ def _framed(last: int, height: int) -> list[Point]:
     ]
 
 
-def _hex_pair(code: int, width: int, height: int) -> list[Point]:
-    """The code in hex between two lines; in narrow cells its low digit, the high one as lines."""
-    high, low = divmod(code, 16)
-    if width >= 8:
-        top = height // 2 - 3
-        digits = tiny_digit(high, 0, top) + tiny_digit(low, 4, top)
-        return [*_line(0, 6, top - 2), *digits, *_line(0, 6, top + 6)]
+def _control(code: int, width: int, height: int) -> list[Point]:
+    """The code in hex between two lines, in narrow cells under one."""
     last, top = width - 2, height // 2 - 3
-    marks = {0: [top + 6], 1: [top - 1, top + 6], 7: [top - 1]}[high]
-    return [*tiny_digit(low, 0, top), *(point for y in marks for point in _line(0, last, y))]
+    lines = (top - 2, top + 6) if width >= 8 else (top - 1,)
+    return [*_hex(code, width, height), *(point for y in lines for point in _line(0, last, y))]
 
 
 def _blank(code: int, width: int, height: int) -> list[Point]:
     """The low byte in hex over a box open at its top."""
-    digits = [(x, y) for x, y in _hex_pair(code & 0xFF, width, height) if 0 < y < height - 3]
     foot = [(0, height - 2), (width - 2, height - 2), *_line(0, width - 2, height - 1)]
-    return [*digits, *foot]
+    return [*_hex(code & 0xFF, width, height), *foot]
+
+
+def _hex(byte: int, width: int, height: int) -> list[Point]:
+    """Two hex digits; in narrow cells the low one, over the bits of the high one."""
+    high, low = divmod(byte, 16)
+    top = height // 2 - 3
+    if width >= 8:
+        return tiny_digit(high, 0, top) + tiny_digit(low, 4, top)
+    bits = [(x, top + 6) for x in range(4) if high >> (3 - x) & 1]
+    return [*tiny_digit(low, 0, top), *bits]

@@ -80,7 +80,7 @@ def _whole(line: bytes) -> bool:
     return True
 
 
-_TOKEN = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"|[{}\[\],:]|[^\s"{}\[\],:]++', re.DOTALL)
+_TOKEN = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"|[{}\[\],:]|[^\s"{}\[\],:]++|"', re.DOTALL)
 
 
 def closed(text: str) -> str:
@@ -90,6 +90,8 @@ def closed(text: str) -> str:
     expects_key, seen_colon = False, True
     for match in _TOKEN.finditer(text):
         token = match[0]
+        if token == '"':  # a string that the cut left open
+            break
         if token in "{[":
             open_brackets.append("}" if token == "{" else "]")
             expects_key, seen_colon = token == "{", token == "["

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
@@ -39,6 +40,7 @@ class Spans:
                 raise UnknownNameError(f"no branch {branch!r} in this session; known: {known}")
             self._end = self._spans[self.branches.index(branch)].end
             self._spans = [span for span in self._spans if span.end < self._end]
+        self._union = _union(self._spans)
 
     def ended(self, line: int) -> bool:
         """Whether the branch asked for ends before `line`."""
@@ -55,7 +57,23 @@ class Spans:
         return message
 
     def _is_left(self, line: int) -> bool:
-        return any(span.first <= line < span.end for span in self._spans)
+        at = bisect_right(self._union, line, key=_first) - 1
+        return at >= 0 and line < self._union[at].end
+
+
+def _first(span: Span) -> int:
+    return span.first
+
+
+def _union(spans: list[Span]) -> list[Span]:
+    """The same lines in spans that neither touch nor overlap, in order."""
+    out: list[Span] = []
+    for span in sorted(spans):
+        if out and span.first <= out[-1].end:
+            out[-1] = Span(out[-1].first, max(out[-1].end, span.end))
+        else:
+            out.append(span)
+    return out
 
 
 def left(message: Message) -> Message:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from hypothesis import given
 from hypothesis import strategies as st
 
 from snapcompact.history import answers, twins
+from snapcompact.history import seen as seen_module
 from snapcompact.history.answers import Answers
 from snapcompact.history.model import (
     Block,
@@ -20,6 +23,9 @@ from snapcompact.history.model import (
 from snapcompact.history.report import Report
 from snapcompact.history.seen import Seen
 from snapcompact.history.twins import Twins
+
+if TYPE_CHECKING:
+    import pytest
 
 
 @given(st.lists(st.sampled_from(["a", "b", "ab", ""]), max_size=8))
@@ -62,7 +68,15 @@ def test_seen_is_a_set(numbers: list[int]) -> None:
         text = f"id-{number}"
         assert seen.add(text) == (text not in twin)
         twin.add(text)
-    assert len(seen) == len(twin)
+
+
+def test_seen_forgets_only_what_is_far_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(seen_module, "MOST_IDS", 100)
+    seen = Seen()
+    for number in range(1000):
+        assert seen.add(str(number))
+        assert number < 99 or not seen.add(str(number - 99))
+    assert seen.add("0")
 
 
 def test_seen_grows() -> None:

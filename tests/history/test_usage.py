@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from snapcompact.errors import UnknownNameError
 from snapcompact.history.model import Message, Meta, Role, Text, Usage
@@ -79,6 +81,19 @@ def test_titles() -> None:
     titles.add("by hand", None)
     assert report.info["title"] == "H"
     assert len(first_line("x" * 500)) == TITLE_CHARACTERS
+
+
+spans_of_lines = st.lists(
+    st.tuples(st.integers(1, 20), st.integers(1, 9)).map(lambda t: Span(t[0], t[0] + t[1])),
+    max_size=6,
+)
+
+
+@given(spans_of_lines)
+def test_a_line_is_left_where_any_span_has_it(found: list[Span]) -> None:
+    spans = Spans(found, "active")
+    for line in range(1, 32):
+        assert spans.dropped(line) == any(span.first <= line < span.end for span in found)
 
 
 def test_spans() -> None:

@@ -91,7 +91,8 @@ def _rewound(source: Source) -> Iterator[Span]:
         if "$rewindTo" in record:
             first = lines.get(name_of(record["$rewindTo"]), 1)
             yield Span(first, line)
-            lines = {key: at for key, at in lines.items() if at < first}
+            while lines and next(reversed(lines.values())) >= first:
+                lines.popitem()
         elif isinstance(record.get("id"), str):
             lines.setdefault(record["id"], line)
 

@@ -10,6 +10,7 @@ from snapcompact.history.formats.vercel_ai import message as model_message
 from snapcompact.history.jsontext import json_text
 from snapcompact.history.model import Message, Meta, Other, Role, Text, wtf8
 from snapcompact.history.records import records
+from snapcompact.history.seen import Seen
 from snapcompact.history.times import time_text
 from snapcompact.history.titles import Titles
 
@@ -32,7 +33,7 @@ def sniff(head: Head) -> bool:
 def read(source: Source, options: Options, report: Report) -> Iterator[Message]:
     """The snapshot's messages, then those lines that it does not hold."""
     titles = Titles(report)
-    told: set[str] = set()
+    told = Seen()
     for record, line, offset in records(source, report):
         meta = Meta(line=line, offset=offset)
         match record.get("type"):
@@ -52,13 +53,12 @@ def read(source: Source, options: Options, report: Report) -> Iterator[Message]:
 
 
 def _message(
-    item: Json, place: Meta, told: set[str], titles: Titles, report: Report
+    item: Json, place: Meta, told: Seen, titles: Titles, report: Report
 ) -> Iterator[Message]:
     item_id = text_of(item.get("id"))
-    if item_id and item_id in told:
+    if item_id and not told.add(item_id):
         report.duplicates["snapshot and line"] += 1
         return
-    told.add(item_id)
     meta = replace(place, id=item_id, time=time_text(item.get("createdAt")))
     for message in model_message(json_of(item.get("message")), meta, report):
         if item.get("isSummary") is True:

@@ -18,7 +18,7 @@ from snapcompact.archive.writer import ArchiveWriter, copy_source
 from snapcompact.errors import UsageError
 from snapcompact.files import disk_errors, write_atomic
 from snapcompact.history.source import Source, original_blocks
-from snapcompact.transcript.fidelity import preparation
+from snapcompact.transcript.fidelity import Prepared
 
 if TYPE_CHECKING:
     from snapcompact.history.model import Message
@@ -70,10 +70,12 @@ def _grown(
     advance: Callable[[int], None],
 ) -> Manifest:
     old = archive.manifest
-    losses: dict[str, int] = {}
-    prepare = preparation(str(old.options["fidelity"]), losses)
-    messages = prepare(session.messages())
-    replay = _Replay(archive, messages)
+    prepared = Prepared(
+        session.messages,
+        str(old.options["fidelity"]),
+        redact=old.options.get("redact") is True,
+    )
+    replay = _Replay(archive, prepared.messages())
     writer = ArchiveWriter(
         out, old.options, base=old, first_line=replay.first_line, used=_glyphs(archive)
     )
@@ -83,7 +85,7 @@ def _grown(
     if segments and session.source.size() > covered:
         segment, length = copy_source(_behind(session.source, covered), out, length)
         segments = (*segments, segment)
-    return writer.manifest(session, segments, length, losses)
+    return writer.manifest(session, segments, length, prepared)
 
 
 class _Replay:

@@ -89,7 +89,7 @@ _FROM_PIXELS: dict[str, Callable[[Archive, int, int], Iterator[bytes]]] = {
 def _from_source(archive: Archive, form: str, start: int, stop: int) -> Iterator[bytes]:
     """The stored source read again, the way it was read when it was archived."""
     from snapcompact.history.session import open_session
-    from snapcompact.transcript.fidelity import preparation
+    from snapcompact.transcript.fidelity import Prepared
 
     options = archive.manifest.options
     with spooled_source(archive) as source:
@@ -99,7 +99,7 @@ def _from_source(archive: Archive, form: str, start: int, stop: int) -> Iterator
             branch=str(options.get("branch", "active")),
             select=str(options.get("select", "")),
         )
-        messages = preparation(str(options.get("fidelity", "exact")), {})(session.messages())
+        messages = Prepared(session.messages, str(options.get("fidelity", "exact"))).messages()
         if form == "messages":
             from snapcompact.history.export.json import message_line
 

@@ -21,7 +21,7 @@ from snapcompact.errors import InputError
 from snapcompact.files import disk_errors
 from snapcompact.history.source import original_blocks
 from snapcompact.pages.shape import parse_shape
-from snapcompact.transcript.fidelity import preparation
+from snapcompact.transcript.fidelity import Prepared
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -40,6 +40,8 @@ class ArchiveOptions:
     fidelity: str = DEFAULT_FIDELITY
     effort: str = "fast"
     keep_source: bool = True
+    redact: bool = False
+    """Take secrets out before anything is written; then the source is not kept."""
     as_zip: bool = False
     force: bool = False
     jobs: int = 0
@@ -59,8 +61,8 @@ def write_archive(
     """
     options = options or ArchiveOptions()
     session.source.limit = session.source.size()  # an agent may be writing to it right now
-    losses: dict[str, int] = {}
-    messages = preparation(options.fidelity, losses)(session.messages())
+    prepared = Prepared(session.messages, options.fidelity, redact=options.redact)
+    messages = prepared.messages()
     first = next(messages, None)
     if first is None:
         return None
@@ -74,12 +76,12 @@ def write_archive(
         writer.write(lambda transcriber: transcriber.pieces(whole), options.jobs, advance)
         segments: tuple[SourceSegment, ...] = ()
         length = 0
-        if options.keep_source:
+        if kept["source"]:
             segment, length = copy_source(original_blocks(session.source), folder)
             segments = (segment,)
             if segment.bytes != session.source.size():
                 raise InputError(f"{session.source.name} shrank while it was read; run this again")
-        manifest = writer.manifest(session, segments, length, losses)
+        manifest = writer.manifest(session, segments, length, prepared)
         write_private(folder / names.MANIFEST, dump_manifest(manifest))
     return manifest
 
@@ -90,7 +92,8 @@ def _kept_options(session: Session, options: ArchiveOptions) -> dict[str, Any]:
         "shape": parse_shape(options.shape).name,
         "fidelity": options.fidelity,
         "effort": options.effort,
-        "source": options.keep_source,
+        "source": options.keep_source and not options.redact,
+        "redact": options.redact,
         "branch": session.options.branch,
         "select": session.options.select,
     }

@@ -34,6 +34,7 @@ from snapcompact.pages.shape import parse_shape
 if TYPE_CHECKING:
     from snapcompact.history.model import Blob
     from snapcompact.history.session import Session
+    from snapcompact.transcript.fidelity import Prepared
 
 _EDGE_BYTES = 64 << 10
 _ZSTD_LEVEL = 3
@@ -110,7 +111,7 @@ class ArchiveWriter:
         session: Session,
         source: tuple[SourceSegment, ...],
         source_bytes: int,
-        losses: dict[str, int],
+        prepared: Prepared,
     ) -> Manifest:
         """The manifest of what was written; writes the small files it lists."""
         assert self._transcriber is not None
@@ -128,7 +129,7 @@ class ArchiveWriter:
         report = session.report
         return Manifest(
             options=self._options,
-            session=_session_facts(session),
+            session={k: prepared.words(v) for k, v in _session_facts(session).items()},
             font={"name": printer.atlas.name, "sha256": printer.atlas.sha256},
             totals={
                 "messages": transcriber.count,
@@ -142,7 +143,7 @@ class ArchiveWriter:
             last_page=self._last,
             last_message=transcriber.last,
             source=source,
-            losses=dict(sorted(losses.items())),
+            losses=dict(sorted(prepared.losses.items())),
             damage=dict(sorted(report.damage.counts.items())),
             skipped=dict(sorted(report.skipped.items())),
             tool=version("snapcompact"),
@@ -275,6 +276,6 @@ def _short_id(folder: Path) -> str | None:
     return load_page_row(line, names.PAGES).text_sha256[:8] if line else None
 
 
-def _session_facts(session: Session) -> dict[str, Any]:
+def _session_facts(session: Session) -> dict[str, str]:
     facts = {"name": os.path.basename(session.source.name), "format": session.format.name}
     return facts | dict(sorted(session.report.info.items()))

@@ -14,6 +14,7 @@ from snapcompact.cli.options import (
     Jobs,
     Json,
     Quiet,
+    Redact,
     ShapeName,
     Strict,
 )
@@ -25,17 +26,25 @@ def register(app: typer.Typer) -> None:
 
 
 def archive(
-    sessions: Annotated[
-        list[str], typer.Argument(metavar="SESSION...", help="Session files; - for stdin.")
-    ],
     output: Annotated[
         Path, typer.Option("--output", "-o", metavar="OUT", help="The archive's folder or zip.")
     ],
+    sessions: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[SESSION]...",
+            help="Session files, or ids that `snapcompact sessions` lists; - for stdin.",
+        ),
+    ] = None,
+    latest: Annotated[
+        bool, typer.Option("--latest", help="The newest session of this machine.")
+    ] = False,
     shape: ShapeName = None,
     fidelity: Fidelity = None,
     no_source: Annotated[
         bool, typer.Option("--no-source", help="Do not keep the original file in the archive.")
     ] = False,
+    redact: Redact = False,
     as_zip: Annotated[
         bool, typer.Option("--zip", help="One zip file instead of a folder.")
     ] = False,
@@ -67,7 +76,9 @@ def archive(
 
     run_archive(
         Request(
-            sessions=tuple(sessions),
+            sessions=tuple(sessions or ()),
+            latest=latest,
+            redact=redact,
             output=output,
             shape=shape,
             fidelity=fidelity,

@@ -11,6 +11,7 @@ from snapcompact.archive.manifest import Manifest
 from snapcompact.archive.write import DEFAULT_FIDELITY, DEFAULT_SHAPE, ArchiveOptions, write_archive
 from snapcompact.cli.console import counted, note, printable, progress, say, say_json, size, warn
 from snapcompact.cli.kernels import announce_compiling
+from snapcompact.cli.listing import latest_session, session_path
 from snapcompact.errors import UsageError
 from snapcompact.history.report import DAMAGE, Report
 from snapcompact.history.session import Session, open_session
@@ -21,10 +22,12 @@ class Request:
     """The command's arguments."""
 
     sessions: tuple[str, ...]
+    latest: bool
     output: Path
     shape: str | None
     fidelity: str | None
     keep_source: bool
+    redact: bool
     as_zip: bool
     append: bool
     check: bool
@@ -44,6 +47,7 @@ class Request:
             fidelity=self.fidelity or DEFAULT_FIDELITY,
             effort=self.effort,
             keep_source=self.keep_source,
+            redact=self.redact,
             as_zip=self.as_zip,
             force=self.force,
             jobs=self.jobs,
@@ -67,7 +71,7 @@ def run_archive(request: Request, *, as_json: bool, quiet: bool) -> None:
         if not as_json:
             say(_line(out, manifest))
     if as_json:
-        say_json(results[0] if len(request.sessions) == 1 and len(results) == 1 else results)
+        say_json(results[0] if len(request.sessions) <= 1 and len(results) == 1 else results)
 
 
 def _archived(
@@ -77,8 +81,10 @@ def _archived(
         return write_archive(session, out, request.options, advance=advance)
     from snapcompact.archive.append import append_archive
 
-    if request.shape is not None or request.fidelity is not None:
-        raise UsageError("an archive grows in its own shape and fidelity; leave both options out")
+    if request.shape is not None or request.fidelity is not None or request.redact:
+        raise UsageError(
+            "an archive grows in its own shape, fidelity and redaction; leave these options out"
+        )
     return append_archive(session, out, check=request.check, jobs=request.jobs, advance=advance)
 
 
@@ -93,6 +99,8 @@ def report_damage(name: str, report: Report, *, quiet: bool) -> None:
 
 
 def _check(request: Request) -> None:
+    if request.latest == bool(request.sessions):
+        raise UsageError("name the sessions to archive, or --latest for the newest one")
     if request.append and request.as_zip:
         raise UsageError("--append needs a folder; a zip is written once")
     if request.append and request.force:
@@ -106,9 +114,9 @@ def _check(request: Request) -> None:
 def _targets(request: Request) -> Iterator[tuple[Session, Path]]:
     """Each session to archive and where: OUT itself for one, OUT/NAME for several."""
     taken: set[str] = set()
-    for name in request.sessions:
+    for name in request.sessions or (str(latest_session()),):
         session = open_session(
-            name if name == "-" else Path(name),
+            name if name == "-" else session_path(name),
             format=request.format_name,
             branch=request.branch,
             select=request.select,

@@ -71,6 +71,14 @@ def named_session(name: str) -> Path:
     return named(find(), name).path
 
 
+def session_path(name: str) -> Path:
+    """The file `name`, or where there is none the session with that id in the usual places."""
+    path = Path(name)
+    if path.exists() or path.suffix or path.parent != Path():
+        return path
+    return named_session(name)
+
+
 def latest_session() -> Path:
     """The newest session in the usual places. Raises UnknownNameError where there is none."""
     listed = find()

@@ -24,6 +24,10 @@ Fidelity = Annotated[
     str | None,
     typer.Option(help="exact (default) prints every byte; lean folds and cuts, and counts each."),
 ]
+Redact = Annotated[
+    bool,
+    typer.Option("--redact", help="Replace keys, tokens and other secrets by labels first."),
+]
 ShapeName = Annotated[
     str | None,
     typer.Option("--shape", metavar="NAME", help="Font, pitch and page; see `snapcompact shapes`."),

@@ -12,6 +12,7 @@ from snapcompact.cli.options import (
     FormatName,
     Output,
     Quiet,
+    Redact,
     SessionFile,
     Strict,
 )
@@ -28,6 +29,7 @@ def transcript(
     fidelity: Fidelity = None,
     format_name: FormatName = None,
     branch: Branch = "active",
+    redact: Redact = False,
     strict: Strict = False,
     quiet: Quiet = False,
 ) -> None:
@@ -35,11 +37,11 @@ def transcript(
     from snapcompact.cli.archiving import report_damage
     from snapcompact.cli.output import write_out
     from snapcompact.history.session import open_session
-    from snapcompact.transcript.fidelity import preparation
+    from snapcompact.transcript.fidelity import Prepared
     from snapcompact.transcript.write import write_transcript
 
     what = session if session == "-" else Path(session)
     with open_session(what, format=format_name, branch=branch, strict=strict) as opened:
-        prepare = preparation(fidelity or "exact", {})
-        write_out(write_transcript(prepare(opened.messages())), output)
+        prepared = Prepared(opened.messages, fidelity or "exact", redact=redact)
+        write_out(write_transcript(prepared.messages()), output)
         report_damage(opened.source.name, opened.report, quiet=quiet)

@@ -54,6 +54,7 @@ def goes_on(last: int | None, rank: int) -> bool:
     """
     return last is not None and (rank > last or rank == last == CALL)
 
+
 _NEEDS_ESCAPE = re.compile(rb"(?m)^(?=\\*(?:\xc2\xb6|</?out))")
 _ESCAPED = re.compile(rb"(?m)^\\(?=\\*(?:\xc2\xb6|</?out))")
 _PLAIN = re.compile(rb"[A-Za-z0-9._/+:@%#~-]+")

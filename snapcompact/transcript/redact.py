@@ -60,6 +60,19 @@ def redact(messages: Iterable[Message], found: Redactions | None = None) -> Iter
         yield redactor.message(message)
 
 
+def learned(messages: Iterable[Message]) -> Redactor:
+    """A redactor that knows the secrets of all `messages`, so that a second reading misses none.
+
+    A value can stand bare before the place that shows it to be a secret. Raises MissingExtraError
+    where detect-secrets is not installed.
+    """
+    redactor = Redactor(finder(), Redactions())
+    for message in messages:
+        redactor.message(message)
+    redactor.found.places.clear()
+    return redactor
+
+
 def looks_secret(messages: Iterable[Message]) -> Counter[str]:
     """How often each kind of secret seems to stand in `messages`, for a warning.
 
@@ -96,8 +109,8 @@ class Redactor:
     """Labels given so far, and the values to look for."""
 
     def __init__(self, known: Finder, found: Redactions) -> None:
+        self.found = found
         self._finder = known
-        self._found = found
         self._labels: dict[bytes, tuple[str, bytes]] = {}
         self._sweep: dict[bytes, re.Pattern[bytes]] = {}
 
@@ -180,8 +193,8 @@ class Redactor:
         value = _plain(raw)
         if value in self._labels:
             return
-        self._found.values[span.kind] += 1
-        label = f"[REDACTED:{span.kind}:{self._found.values[span.kind]}]"
+        self.found.values[span.kind] += 1
+        label = f"[REDACTED:{span.kind}:{self.found.values[span.kind]}]"
         self._labels[value] = (span.kind, label.encode())
         telling = len(value) >= 16 or (len(value) >= 10 and re.search(rb"\d", value))
         if telling and len(value) <= 512 and len(self._sweep) < MOST_SWEPT:
@@ -191,7 +204,7 @@ class Redactor:
     def _label(self, span: Span, raw: bytes) -> bytes:
         self._learn(span, raw)
         kind, label = self._labels[_plain(raw)]
-        self._found.places[kind] += 1
+        self.found.places[kind] += 1
         return label
 
 

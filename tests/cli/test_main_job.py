@@ -253,3 +253,53 @@ def test_nothing_opens_a_socket(tmp_path: Path) -> None:
         check=False,
     )
     assert made.returncode == 0, made.stderr
+
+
+def test_case_36_no_secret_reaches_any_file_of_a_redacted_archive(
+    tmp_path: Path, capsysbinary: Capture
+) -> None:
+    pytest.importorskip("detect_secrets", reason="needs the extra [redact]")
+    session = CASES / "36_fake_secrets.jsonl"
+    out = tmp_path / "a"
+    assert run(["archive", str(session), "-o", str(out), "--redact"]) == 0
+    for form in (["restore", str(out), "--as", "transcript"], ["info", str(out), "--json"]):
+        assert run(form) == 0
+    printed = b"".join(said(capsysbinary)[0] for _ in range(1))
+    files = b"".join(p.read_bytes() for p in out.rglob("*") if p.is_file())
+    assert b"FAKE" not in printed + files
+    assert b"9c4e0b8d1a2f3e4d5c6b7a8091a2b3c4d5e6f708" in printed
+    assert not (out / "source.zst").exists()
+    assert run(["restore", str(out)]) == 2
+    assert run(["transcript", str(session), "--redact"]) == 0
+    assert b"FAKE" not in said(capsysbinary)[0]
+
+
+def test_a_secret_that_stands_bare_before_it_is_known_is_found_too(
+    tmp_path: Path, capsysbinary: Capture
+) -> None:
+    pytest.importorskip("detect_secrets", reason="needs the extra [redact]")
+    session = tmp_path / "s.jsonl"
+    value = "q7Zt9xLw3KpVb2Rm8YcD"
+    lines = [f"I saw {value} in a log.", f"DEMO_API_KEY={value}"]
+    session.write_text("".join(json.dumps({"role": "user", "content": t}) + "\n" for t in lines))
+    assert run(["transcript", str(session), "--redact"]) == 0
+    text = said(capsysbinary)[0].decode()
+    assert value not in text
+    assert text.count("[REDACTED:") == 2
+
+
+def test_sessions_are_named_by_id_or_as_the_latest(
+    tmp_path: Path, capsysbinary: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    place = tmp_path / ".claude" / "projects" / "-w"
+    place.mkdir(parents=True)
+    sample = Path(__file__).parents[2] / "samples" / "claude-code-session.jsonl"
+    shutil.copy(sample, place / "5e550000-0000-4000-8000-000000000001.jsonl")
+    assert run(["archive", "5e550000", "-o", str(tmp_path / "a"), "-q"]) == 0
+    assert run(["archive", "--latest", "-o", str(tmp_path / "b"), "-q"]) == 0
+    said(capsysbinary)
+    assert run(["archive", "-o", str(tmp_path / "c")]) == 2
+    assert "--latest" in said(capsysbinary)[1]
+    assert run(["archive", "beefbeef", "-o", str(tmp_path / "c")]) == 2
+    assert "snapcompact sessions" in said(capsysbinary)[1]

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 BLOCK = 64
 """Bytes tested at a time for being plain ASCII; two AVX-512 or four AVX2 registers."""
+FLOW, INDENTED, EVERY = 0, 1, 2
+"""Which line ends end their row: none, those before a line that begins with a blank or tab, all."""
 
 
 @kernel
@@ -59,24 +61,24 @@ def fill_page(
     wide: NDArray[np.bool_],
     plain: bool,
     row_cells: int,
-    lines: bool,
+    breaks: int,
     out: NDArray[np.uint16],
 ) -> tuple[int, int, bool]:
     """Fill `out`, the cells of one page in reading order, with the text from byte `start` on.
 
     Whole units only: a wide glyph stands in one row, an escape on one page, with PAD cells before
-    it where it did not fit. With `lines`, a line end ends its row: PAD behind it, if there is room,
-    then BLANK. The cell after the last of the text is END, on a page of its own if
-    this one is full; all behind is BLANK. `plain` says that printable ASCII, tab and line end are
-    their own glyph ids. `text` must reach its end, or 4 bytes a cell and 4 more behind `start`.
-    Returns the offset behind the page's text, the number of cells used, and whether END stands.
+    it where it did not fit. `breaks` names the line ends (see FLOW) that end their row: PAD behind
+    one, if there is room, then BLANK. The cell after the last of the text is END, on a page of its
+    own if this one is full; all behind is BLANK. `plain` says that printable ASCII, tab and line
+    end are their own glyph ids. `text` must reach its end, or 4 bytes a cell and 4 more behind
+    `start`. Returns the offset behind the page's text, the number of cells used, and whether END stands.
     """
     size = text.size
     room = out.size
     pos = start
     at = 0
     while at < room and pos < size:
-        if plain and not lines:
+        if plain and breaks == FLOW:
             run = plain_run(text[pos:], min(room - at, size - pos))
             source = text[pos : pos + run]
             target = out[at : at + run]
@@ -97,7 +99,11 @@ def fill_page(
             if glyph != NO_GLYPH and not wide[glyph]:
                 out[at] = glyph
                 at += 1
-                if lines and glyph == LINE_END and at % row_cells != 0:
+                if breaks == FLOW or glyph != LINE_END or at % row_cells == 0:
+                    pos += length
+                    continue
+                follows = signed(text[pos + 1]) if pos + 1 < size else 0
+                if breaks == EVERY or follows in (32, 9):
                     row_end = (at // row_cells + 1) * row_cells
                     out[at] = PAD
                     out[at + 1 : row_end] = BLANK

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from snapcompact.pages.glyphs import check_fits, glyph_tables
-from snapcompact.pages.layout import flow_to_grid, header_cells
+from snapcompact.pages.layout import flow_to_grid, header_cells, row_breaks
 from snapcompact_kernels.paginate import fill_page
 
 if TYPE_CHECKING:
@@ -104,7 +104,7 @@ def _page(text: bytes, at: int, shape: Shape, atlas: Atlas, start: PageStart) ->
         atlas.wide,
         glyph_tables(atlas).plain,
         shape.column_cells,
-        shape.layout == "lines",
+        row_breaks(shape),
         flow,
     )
     digest = hashlib.sha256(memoryview(text)[at:behind]).hexdigest()

@@ -13,6 +13,7 @@ import numpy as np
 
 from snapcompact.pages.cells import paginate
 from snapcompact.pages.glyphs import check_fits, glyph_tables
+from snapcompact.pages.layout import row_breaks
 from snapcompact.pages.pipeline import render_page
 from snapcompact_kernels.paginate import fill_page
 
@@ -84,7 +85,7 @@ class PageCounter:
                 self._atlas.wide,
                 glyph_tables(self._atlas).plain,
                 self.shape.column_cells,
-                self.shape.layout == "lines",
+                row_breaks(self.shape),
                 self._flow,
             )
             self._note(text[at:behind], printed)

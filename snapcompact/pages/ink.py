@@ -30,7 +30,7 @@ SCOPES = ("system", "user", "tool", "think", "ai", "call", "note", "out")
 PALETTES: Mapping[str, tuple[Colour, ...]] = MappingProxyType(
     {
         "black": (PAPER, BLACK),
-        "dim": (PAPER, BLACK, (150, 150, 150)),
+        "dim": (PAPER, BLACK, (112, 112, 112)),
         "role": (
             PAPER,
             BLACK,
@@ -46,11 +46,12 @@ PALETTES: Mapping[str, tuple[Colour, ...]] = MappingProxyType(
         "sentence": (PAPER, BLACK, (0, 0, 170)),
     }
 )
-"""Colours of each ink, paper first. All but dim's grey are darker than mid-grey: 4.5 to 1 and more
-against paper, and still ink where a picture is reduced to black and white."""
+"""Colours of each ink, paper first. All are darker than mid-grey: 4.5 to 1 and more against paper,
+and still ink where a picture is reduced to black and white."""
 
-_DIM = np.array([9, 10, *(int(special) for special in Special)])
-_MARKER = re.compile(r"(?:^|(?<=\n))(?:¶[+*]?(\w+)|(</?)out)")
+_UNPRINTED = np.array([9, 10, *(int(special) for special in Special)])
+# A line begins where the text does or behind a line end, and behind the rest of the row that ends.
+_MARKER = re.compile(r"(?:^|\n(?:\x81 *)?)(?P<mark>¶[+*]?(?P<scope>\w+)|(?P<close></?)out)")
 _SENTENCE_END = re.compile(r"[.!?](?=[ \n])")
 
 
@@ -62,9 +63,9 @@ def depth_of(ink: str) -> int:
 def cell_inks(cells: NDArray[np.uint16], shape: Shape) -> NDArray[np.uint8]:
     """The colour (an index of the palette) of each of `cells` (rows, grid columns), as uint8.
 
-    ``dim`` greys the cells that print no character; ``sentence`` changes colour behind each; with
-    ``role`` a marker's scope colours all up to the next, and what stands before a page's first
-    marker is black.
+    ``dim`` greys results of tools, and the cells that print no character; ``sentence`` changes
+    colour behind each; with ``role`` a marker's scope colours all up to the next. What stands
+    before a page's first marker is a result if that closes one, and black else.
     """
     flow = grid_to_flow(cells, shape)
     return flow_to_cells(_RULES[shape.ink](flow), cells.shape[0], shape, fill=1)
@@ -75,7 +76,8 @@ def _black(flow: NDArray[np.uint16]) -> NDArray[np.uint8]:
 
 
 def _dim(flow: NDArray[np.uint16]) -> NDArray[np.uint8]:
-    return np.where(np.isin(flow, _DIM), 2, 1).astype(np.uint8)
+    grey = np.isin(flow, _UNPRINTED) | (_role(flow) == 2 + SCOPES.index("out"))
+    return np.where(grey, 2, 1).astype(np.uint8)
 
 
 def _sentence(flow: NDArray[np.uint16]) -> NDArray[np.uint8]:
@@ -87,10 +89,12 @@ def _sentence(flow: NDArray[np.uint16]) -> NDArray[np.uint8]:
 
 def _role(flow: NDArray[np.uint16]) -> NDArray[np.uint8]:
     inks = np.ones(flow.size, np.uint8)
-    for match in _MARKER.finditer(_letters(flow)):
-        scope = match[1] or "out"
+    for number, match in enumerate(_MARKER.finditer(_letters(flow))):
+        scope = match["scope"] or "out"
+        if number == 0 and match["close"] == "</":
+            inks[:] = 2 + SCOPES.index("out")
         if scope in SCOPES:  # others, such as an image, go on in the colour they stand in
-            inks[match.start() :] = 2 + SCOPES.index(scope)
+            inks[match.start("mark") :] = 2 + SCOPES.index(scope)
     return inks
 
 

@@ -6,12 +6,21 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from snapcompact_kernels.paginate import EVERY, FLOW, INDENTED
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from snapcompact.pages.shape import Shape
 
 BLANK = 32
+
+
+def row_breaks(shape: Shape) -> int:
+    """Which line ends end their row on pages of `shape`, as ``paginate.fill_page`` takes it."""
+    if shape.layout == "lines":
+        return EVERY
+    return INDENTED if shape.indent else FLOW
 
 
 def flow_to_grid(

@@ -45,8 +45,9 @@ class Shape:
     """Geometry of a page; all lengths in px.
 
     ``columns`` newspaper columns of equal width, ``gutter`` cells apart; ``layout`` is ``packed``
-    or ``lines``; ``ink`` is ``black``, ``dim``, ``role`` or ``sentence``. Raises UsageError where
-    the parts do not make a page.
+    or ``lines``; with ``indent`` a packed line that begins with a blank or tab begins a row, so
+    that its indentation stands at the edge; ``ink`` is ``black``, ``dim``, ``role`` or
+    ``sentence``. Raises UsageError where the parts do not make a page.
     """
 
     font: str

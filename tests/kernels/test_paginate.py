@@ -23,7 +23,7 @@ def test_special_cells_are_those_of_the_atlas() -> None:
     assert kernel.NO_GLYPH == NO_GLYPH
 
 
-def fill(text: bytes, width: int, rows: int, *, lines: bool, plain: bool) -> list[list[int]]:
+def fill(text: bytes, width: int, rows: int, *, breaks: int, plain: bool) -> list[list[int]]:
     atlas = made_up_atlas()
     pages = []
     at = 0
@@ -31,7 +31,14 @@ def fill(text: bytes, width: int, rows: int, *, lines: bool, plain: bool) -> lis
     while not ended:
         page = np.empty(width * rows, np.uint16)
         at, used, ended = fill_page(
-            np.frombuffer(text, np.uint8), at, atlas.glyph_of, atlas.wide, plain, width, lines, page
+            np.frombuffer(text, np.uint8),
+            at,
+            atlas.glyph_of,
+            atlas.wide,
+            plain,
+            width,
+            breaks,
+            page,
         )
         assert (page[used:] == kernel.BLANK).all()
         pages.append(page.tolist())
@@ -39,18 +46,18 @@ def fill(text: bytes, width: int, rows: int, *, lines: bool, plain: bool) -> lis
 
 
 @settings(deadline=None, max_examples=300)
-@given(texts, st.integers(2, 40), st.integers(8, 20), st.booleans(), st.booleans())
-def test_equals_its_twin(text: bytes, width: int, rows: int, lines: bool, plain: bool) -> None:
-    expected = twin.pages(text, made_up_atlas(), width, rows, lines=lines)
-    assert fill(text, width, rows, lines=lines, plain=plain) == expected
+@given(texts, st.integers(2, 40), st.integers(8, 20), st.integers(0, 2), st.booleans())
+def test_equals_its_twin(text: bytes, width: int, rows: int, breaks: int, plain: bool) -> None:
+    expected = twin.pages(text, made_up_atlas(), width, rows, breaks=breaks)
+    assert fill(text, width, rows, breaks=breaks, plain=plain) == expected
 
 
 @settings(deadline=None, max_examples=300)
-@given(texts, st.integers(2, 40), st.booleans())
-def test_text_comes_back_whatever_the_layout(text: bytes, width: int, lines: bool) -> None:
+@given(texts, st.integers(2, 40), st.integers(0, 2))
+def test_text_comes_back_whatever_the_layout(text: bytes, width: int, breaks: int) -> None:
     atlas = made_up_atlas()
     parts = []
-    for page in fill(text, width, 20, lines=lines, plain=True):
+    for page in fill(text, width, 20, breaks=breaks, plain=True):
         out = np.empty(4 * len(page), np.uint8)
         size, wrong = kernel.cells_to_text(
             np.array(page, np.uint16), atlas.codes, atlas.wide, width, out

@@ -49,5 +49,6 @@ def shapes(draw: st.DrawFn, width: int = 8, height: int = 16) -> Shape:
         gutter=gutter,
         layout=draw(st.sampled_from(["packed", "lines"])),
         header=header,
+        indent=draw(st.booleans()),
         ink=draw(st.sampled_from(["black", "black", "dim", "role", "sentence"])),
     )

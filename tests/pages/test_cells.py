@@ -113,6 +113,13 @@ def test_columns_fill_one_after_the_other() -> None:
     assert rows[1].startswith("klmnopqrst  \x80")
 
 
+def test_an_indented_line_begins_a_row_with_indent(atlas: Atlas) -> None:
+    shape = Shape("made-up", 8, 16, 80, 64, indent=True)
+    (page,) = paginate([b"a\nb\n  c\nd"], shape, atlas)
+    rows = ["".join(map(chr, row)) for row in page.cells.tolist()]
+    assert rows == ["a\nb\n\x81     ", "  c\nd\x80    "]
+
+
 def test_a_line_end_ends_its_row_in_lines(atlas: Atlas) -> None:
     shape = Shape("made-up", 8, 16, 80, 64, layout="lines")
     (page,) = made(b"one\n123456789\ntwo", shape)

@@ -38,6 +38,20 @@ def test_dim_greys_what_prints_no_character() -> None:
     assert inks_of("ab\tc\nd", "dim") == [1, 1, 2, 1, 2, 1]
 
 
+def test_results_of_tools_are_dim_from_where_they_are_known() -> None:
+    assert inks_of("¶ai: a\n<out>b\n</out>\n¶user: c", "dim") == [1] * 6 + [2] * 15 + [1] * 8
+    assert inks_of("cut off\n</out>\n¶user: c", "dim") == [2] * 15 + [1] * 8
+
+
+@pytest.mark.parametrize("how", ["packed", "lines"])
+def test_markers_are_seen_in_every_layout(how: str) -> None:
+    shape = Shape("made-up", 8, 16, 8 * 60, 320, ink="role", layout=how)
+    (page,) = paginate([b"x\n\xc2\xb6user: y\n"], shape, made_up_atlas())
+    cells, inks = page.cells.reshape(-1), cell_inks(page.cells, shape).reshape(-1)
+    assert inks[cells == ord("x")] == [1]
+    assert inks[cells == ord("y")] == [3]
+
+
 def test_scopes_have_colours_up_to_the_next_marker() -> None:
     text = "x\n¶user:\nhi ¶ai: no\n¶+call:f()\n<out>\n¶image:z\n"
     inks = inks_of(text, "role")

@@ -23,11 +23,13 @@ def units(text: bytes, atlas: Atlas) -> Iterator[tuple[int, list[int]]]:
         at += length
 
 
-def pages(text: bytes, atlas: Atlas, width: int, rows: int, *, lines: bool) -> list[list[int]]:
+def pages(text: bytes, atlas: Atlas, width: int, rows: int, *, breaks: int) -> list[list[int]]:
     """The cells of each page of `text`, in reading order, `width` by `rows`."""
     made: list[list[int]] = []
     page: list[int] = []
-    for _, cells in [*units(text, atlas), (0, [int(Special.END)])]:
+    at = 0
+    for length, cells in [*units(text, atlas), (0, [int(Special.END)])]:
+        at += length
         if len(page) == width * rows:
             made.append(page)
             page = []
@@ -40,7 +42,8 @@ def pages(text: bytes, atlas: Atlas, width: int, rows: int, *, lines: bool) -> l
             made.append(page + [int(Special.PAD)] * (width * rows - len(page)))
             page = []
         page.extend(cells)
-        if lines and cells == [10] and len(page) % width:
+        ends = breaks == 2 or (breaks == 1 and text[at : at + 1] in {b" ", b"\t"})
+        if ends and cells == [10] and len(page) % width:
             page.append(Special.PAD)
             page.extend([BLANK] * (-len(page) % width))
     made.append(page + [BLANK] * (width * rows - len(page)))

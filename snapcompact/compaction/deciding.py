@@ -21,6 +21,7 @@ from snapcompact.compaction.policy import preset
 from snapcompact.compaction.prepare import CutRequest
 from snapcompact.compaction.pricing import PricedEstimator
 from snapcompact.compaction.session import context_of
+from snapcompact.compaction.trigger import resolve_reserve
 from snapcompact.errors import UsageError
 from snapcompact.llm.client import PROTOCOLS
 from snapcompact.providers.catalog import match, user_catalog
@@ -123,7 +124,7 @@ def prepared(stored: Stored, options: Options, settings: Settings) -> Prepared:
         remote_url=str(remote_url) if remote_on else "",
         reference=options.reference,
         archive=options.archive,
-        room=max(0, plan.tokens_before - plan.kept_tokens(estimator) - 1),
+        room=_room(plan, ask, estimator, policy),
         say=options.say,
         on_text=options.on_text,
     )  # fmt: skip
@@ -137,6 +138,15 @@ def prepared(stored: Stored, options: Options, settings: Settings) -> Prepared:
     native = remote_on and has_native(options.endpoint)
     handoff = bool(settings.value("apply.handoff_save"))
     return Prepared(job, context, ask, options, rules, native, handoff)
+
+
+def _room(plan: Plan, ask: Ask, estimator: Estimator, policy: Policy) -> int:
+    """Tokens a result may take: less than what it replaces, and no more than the window leaves."""
+    most = plan.tokens_before - 1
+    if ask.window > 0:
+        reserve = resolve_reserve(policy.trigger, ask.window, ask.max_output)[1]
+        most = min(most, ask.window - reserve)
+    return max(0, most - plan.kept_tokens(estimator))
 
 
 def reader_id(name: str) -> str:

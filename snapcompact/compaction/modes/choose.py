@@ -42,6 +42,10 @@ class PageForecast:
     unrenderable: float = 0
     image_cap: int = 0
     """Images a request may hold beside the caller's own; 0 is not known."""
+    left_out: int = 0
+    """Pages for which there is no room."""
+    room: int = 0
+    """Tokens that the kept rest leaves in the window; 0 is not known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,6 +126,12 @@ def _page_block(forecast: PageForecast, rules: ModeRules) -> Block | None:
             Code.UNRENDERABLE,
             f"{forecast.unrenderable:.1%} of the characters have no glyph and would be escapes "
             f"(limit {rules.unrenderable_limit:.0%})",
+        ),
+        (
+            forecast.left_out > 0,
+            Code.TOO_MANY_PAGES,
+            f"{forecast.left_out} of {forecast.pages} pages have no room: the window leaves "
+            f"{forecast.room} tokens, a request holds {most} images",
         ),
         (
             forecast.pages > most,

@@ -152,7 +152,7 @@ def _draw(job: Job, folder: Path) -> Drawn:
     options = ArchiveOptions(shape=shapes[0]) if shapes else ArchiveOptions()
     if write_archive(part, folder, options) is None:
         raise InputError(f"{session.source.name}: nothing to print")
-    family = job.row.tokenizer if job.row.tokenizer in families() else "o200k"
+    family = _family(job.row)
     kept = [*job.plan.partition.kept, *job.plan.partition.pinned, *job.plan.partition.before]
     others = sum(len(blobs_of(item.message)) for item in kept)
     with open_archive(folder) as archive:
@@ -166,9 +166,13 @@ def _draw(job: Job, folder: Path) -> Drawn:
             thinking=True,
         )
         text = b"".join(archive.transcript())
-        forecast = _forecast(payload, archive.manifest.pages, text, job.row, others, family)
+        forecast = _forecast(job, payload, archive.manifest.pages, text, others)
     manifest = (folder / names.MANIFEST).read_bytes()
     return Drawn(folder, payload, forecast, hashlib.sha256(manifest).hexdigest())
+
+
+def _family(row: Model) -> str:
+    return row.tokenizer if row.tokenizer in families() else "o200k"
 
 
 def _shipped() -> list[str]:
@@ -177,20 +181,21 @@ def _shipped() -> list[str]:
     return font_names()
 
 
-def _forecast(
-    payload: Payload, pages: int, text: bytes, row: Model, others: int, family: str
-) -> PageForecast:
+def _forecast(job: Job, payload: Payload, pages: int, text: bytes, others: int) -> PageForecast:
     """What printing costs; `pages` are all pages where not all of them fit."""
     shown = len(payload.images)
-    left_out = payload.plan is not None and bool(payload.plan.left_out)
+    gone = payload.plan.left_out if payload.plan is not None else ()
+    left_out = sum(region.pages for region in gone)
     as_text = payload.whole_text_tokens
     return PageForecast(
-        pages=max(pages, shown + 1) if left_out else shown,
+        pages=pages if left_out else shown,
         tokens=payload.tokens,
-        text_tokens=estimate_tokens(text, family) if as_text is None else as_text,
+        text_tokens=estimate_tokens(text, _family(job.row)) if as_text is None else as_text,
         bytes=sum(len(image.png) for image in payload.images),
-        unrenderable=_unrenderable(text, row),
-        image_cap=shown if left_out else max(0, int(row.caps.images.low) - others),
+        unrenderable=_unrenderable(text, job.row),
+        image_cap=max(0, int(job.row.caps.images.low) - others),
+        left_out=left_out,
+        room=job.room,
     )
 
 
@@ -205,7 +210,7 @@ def _unrenderable(text: bytes, row: Model) -> float:
 
 
 def _messages(job: Job) -> Iterator[Message]:
-    """What is archived: the previous summary, then all that is removed, each with its entry's id."""
+    """What is archived: the previous summary, then all that goes, each with its entry's id."""
     part = job.plan.partition
     items = [*([part.previous] if part.previous else []), *part.summarised]
     folder = job.archive.parent if job.archive else None

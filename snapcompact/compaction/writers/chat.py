@@ -37,7 +37,7 @@ def load(session: Session) -> Stored:
     if whole is None:
         value: Any = [record for record, _, _ in records(session.source, session.report)]
     else:
-        value = whole.value
+        value = [whole.value] if "role" in json_of(whole.value) else whole.value
     items, key = _list(value, session)
     entries: list[Entry] = []
     by_id: dict[str, tuple[Json, ...]] = {}
@@ -50,7 +50,8 @@ def load(session: Session) -> Stored:
         entry_id = f"m{number}"
         entries.append(_entry(entry_id, message, entries[-1].id if entries else None))
         by_id[entry_id] = (item,)
-    facts = {"lines": whole is None, "list": key, "head": len(head)}
+    lines = whole is None or value is not whole.value
+    facts = {"lines": lines, "list": key, "head": len(head)}
     return Stored(session, tuple(entries), tuple(head), by_id, value, facts)
 
 

@@ -42,6 +42,8 @@ class ArchiveOptions:
     keep_source: bool = True
     redact: bool = False
     """Take secrets out before anything is written; then the source is not kept."""
+    sidecar: bool = False
+    """Also write all exact identifiers as text (see archive/sidecar.py)."""
     as_zip: bool = False
     force: bool = False
     jobs: int = 0
@@ -94,6 +96,7 @@ def _kept_options(session: Session, options: ArchiveOptions) -> dict[str, Any]:
         "effort": options.effort,
         "source": options.keep_source and not options.redact,
         "redact": options.redact,
+        "sidecar": options.sidecar,
         "branch": session.options.branch,
         "select": session.options.select,
     }

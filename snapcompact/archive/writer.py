@@ -26,6 +26,9 @@ from snapcompact.archive.manifest import (
     dump_row,
 )
 from snapcompact.archive.print import PagePrinter
+from snapcompact.archive.read import Archive
+from snapcompact.archive.sidecar import archive_sidecar
+from snapcompact.archive.store import FolderStore
 from snapcompact.archive.transcribe import Transcriber
 from snapcompact.pages.cells import PageStart
 from snapcompact.pages.parallel import in_order
@@ -127,7 +130,7 @@ class ArchiveWriter:
             names.SOURCE: source_bytes,
         }
         report = session.report
-        return Manifest(
+        manifest = Manifest(
             options=self._options,
             session={k: prepared.words(v) for k, v in _session_facts(session).items()},
             font={"name": printer.atlas.name, "sha256": printer.atlas.sha256},
@@ -148,6 +151,13 @@ class ArchiveWriter:
             skipped=dict(sorted(report.skipped.items())),
             tool=version("snapcompact"),
         )
+        return self._with_sidecar(manifest) if self._options.get("sidecar") else manifest
+
+    def _with_sidecar(self, manifest: Manifest) -> Manifest:
+        """`manifest` with the sidecar of the pages it covers, which is written."""
+        with Archive(FolderStore(self._folder), manifest) as archive:
+            path, digest = self._write_small(names.SIDECAR, archive_sidecar(archive))
+        return replace(manifest, hashes=manifest.hashes | {path: digest})
 
     @property
     def _pages_name(self) -> str:

@@ -45,6 +45,10 @@ def archive(
         bool, typer.Option("--no-source", help="Do not keep the original file in the archive.")
     ] = False,
     redact: Redact = False,
+    sidecar: Annotated[
+        bool,
+        typer.Option("--sidecar", help="Also list every exact identifier, with page and row."),
+    ] = False,
     as_zip: Annotated[
         bool, typer.Option("--zip", help="One zip file instead of a folder.")
     ] = False,
@@ -79,6 +83,7 @@ def archive(
             sessions=tuple(sessions or ()),
             latest=latest,
             redact=redact,
+            sidecar=sidecar,
             output=output,
             shape=shape,
             fidelity=fidelity,

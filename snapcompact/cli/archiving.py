@@ -28,6 +28,7 @@ class Request:
     fidelity: str | None
     keep_source: bool
     redact: bool
+    sidecar: bool
     as_zip: bool
     append: bool
     check: bool
@@ -48,6 +49,7 @@ class Request:
             effort=self.effort,
             keep_source=self.keep_source,
             redact=self.redact,
+            sidecar=self.sidecar,
             as_zip=self.as_zip,
             force=self.force,
             jobs=self.jobs,

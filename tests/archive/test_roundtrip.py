@@ -159,6 +159,27 @@ def test_a_zip_reads_as_its_folder_does(tmp_path: Path) -> None:
         assert blobs
 
 
+def test_the_sidecar_names_page_and_row_and_grows(tmp_path: Path) -> None:
+    shape = "8x16@8x16-640x160"
+    source, out = grown(tmp_path, [300], shape=shape, sidecar=True)
+    value = "9c4e0b8d1a2f3e4d5c6b7a8091a2b3c4d5e6f708"
+    with source.open("ab") as file:
+        file.write(b'{"role": "user", "content": "look at ' + value.encode() + b'"}\n')
+    append_archive(open_session(source), out)
+    with open_archive(out) as archive:
+        assert verify_archive(archive).problems == ()
+        path = archive.manifest.small_file("sidecar.txt")
+        assert path is not None
+        lines = (out / path).read_text().splitlines()
+        page = int(lines[-2].removeprefix("page "))
+        row = int(lines[-1].split()[0])
+        assert value in lines[-1]
+        text = archive.page_text(next(archive.pages(page)))
+        at = text.index(value.encode())
+        cells = text[:at].count(b"\xc2") * -1 + at  # a pilcrow is two bytes and one cell
+        assert row == cells // 80 + 1
+
+
 def test_files_are_private(tmp_path: Path) -> None:
     out = archived(CASES / "32_base64_image_tool_result.jsonl", tmp_path / "a")
     assert all(p.stat().st_mode & 0o077 == 0 for p in [out, *out.rglob("*")])

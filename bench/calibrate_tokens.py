@@ -15,7 +15,7 @@ from pathlib import Path
 
 import numpy as np
 from token_errors import errors_of
-from token_fit import Words, fallback_costs, fit_costs, quantised, word_table
+from token_fit import Words, backed_off, quantised, sum_cells, sum_rare_cells, word_table
 from token_labels import FAMILIES
 from token_text import Corpus, Document
 
@@ -28,7 +28,7 @@ RUN_CHARS = (
     + ["\n", "\t", "\r"]
     + [chr(c) for c in (*range(0xA0, 0x100), *range(0x2010, 0x2028), *range(0x2190, 0x21A0))]
     + [chr(c) for c in (*range(0x2500, 0x25D0), *range(0x2600, 0x2610), *range(0x2700, 0x2770))]
-    + list("。、　・ー─一あア가абиоеαωéà😀🚀✅❌⚠✨🔥👍⣿⠿⋯∙⎯⏤￣＿＝－")
+    + list("。、　・ー─一あア가абиоеαωéà😀🚀✅❌⚠✨🔥👍🎉💡📁📝🔧🐛🤖👀🟢🔴🟡📊🔍⣿⠿⋯∙⎯⏤￣＿＝－")
 )
 
 
@@ -44,12 +44,20 @@ def runs_of(corpus: Corpus) -> list[Document]:
     return documents
 
 
+def emoji(corpus: Corpus) -> Document:
+    """Every emoji, alone and after a space: texts have few of them each, and not the same."""
+    blocks = (*range(0x1F300, 0x1F650), *range(0x1F680, 0x1F700), *range(0x1F900, 0x1FA00))
+    text = "".join(f"{chr(c)} {chr(c)}\n" for c in blocks).encode()
+    return Document(corpus.style, "emoji", "", np.frombuffer(text, np.uint8), corpus.label(text))
+
+
 def fit(corpus: Corpus) -> Table:
     """The table of the corpus's family, without its errors."""
-    documents = corpus.documents(held_out=False)
+    documents = [*corpus.documents(held_out=False), emoji(corpus)]
     runs = runs_of(corpus)
     words = Words(documents)
-    rare = quantised(fallback_costs(documents, words))
+    foreign = sum_cells([d for d in documents if d.kind.startswith("lang-")])
+    rare = quantised(backed_off(sum_rare_cells(documents, words), foreign))
     unknown = Errors(0, 0, 0, 0, 0)
     return Table(
         family=corpus.family,
@@ -57,7 +65,7 @@ def fit(corpus: Corpus) -> Table:
         source="",
         errors=unknown,
         errors_fast=unknown,
-        costs=quantised(fit_costs([*documents, *runs], None)),
+        costs=quantised(backed_off(sum_cells([*documents, *runs]), foreign)),
         rare_costs=rare,
         words=word_table(documents, words, rare, runs),
     )

@@ -2,11 +2,11 @@
 
     python bench/token_corpus.py OUT --transcripts training-transcripts.zip TREE...
 
-A TREE is any folder: site-packages, /usr/share/doc, unpacked Debian packages (manpages-*,
-debian-handbook, installation-guide, wordpress-l10n), unpacked wheels with translations (django,
-sphinx, wagtail). Kinds: transcript, python, markdown, json, log, prose, and one per language
-(``lang-ru``). A group is what must not be split between fit and test: a repository, a package, a
-translated document.
+A TREE is any folder: site-packages, /usr/share/doc, logs, unpacked Debian packages (manpages-*,
+debian-handbook, installation-guide, wordpress-l10n, libreoffice-help-*, firefox-esr-l10n-*,
+fortunes-*), unpacked wheels with translations (django, sphinx, wagtail). Kinds: transcript, python,
+markdown, json, doc, log, prose, and one per language (``lang-ru``). A group is what must not be
+split between fit and test: a repository, a package, a translated document.
 """
 
 from __future__ import annotations
@@ -70,8 +70,23 @@ def read_text(path: Path) -> str:
     return data.decode("utf-8", "replace").replace("\r\n", "\n")
 
 
-def translated(path: Path) -> tuple[str, str, str] | None:
-    """(kind, group, text) of a translated man page, page of a handbook, or catalog."""
+def ftl_strings(path: Path) -> str:
+    """Messages of a Firefox language pack."""
+    lines: list[str] = []
+    with zipfile.ZipFile(path) as pack:
+        for name in sorted(pack.namelist()):
+            if name.endswith(".ftl"):
+                lines += pack.read(name).decode("utf-8", "replace").split("\n")
+    return "\n".join(line.split(" = ", 1)[-1].strip() for line in lines if line[:1] != "#")
+
+
+Found = tuple[str, str, str]
+"""(language or kind, group, text)."""
+BOOKS = ("debian-handbook", "installation-guide-amd64", "debian-reference", "help")
+
+
+def catalog(path: Path) -> Found | None:
+    """Translated messages of a program."""
     parts = path.parts
     if path.suffix == ".po" and "LC_MESSAGES" in parts:
         at = parts.index("LC_MESSAGES")
@@ -79,19 +94,28 @@ def translated(path: Path) -> tuple[str, str, str] | None:
         return language_of(parts[at - 1]), f"po-{source}", po_strings(read_text(path))
     if path.suffix == ".mo" and "languages" in parts:
         return language_of(path.stem.removeprefix("admin-")), "wordpress", mo_strings(path)
-    if "man" in parts and re.fullmatch(r".*\.\d\w*\.gz", path.name):
-        return language_of(parts[parts.index("man") + 1]), "man", plain_roff(read_text(path))
-    if path.suffix == ".html":
-        for book in ("debian-handbook", "installation-guide-amd64", "debian-reference"):
-            if book in parts:
-                tail = parts[parts.index(book) + 1 :]
-                language = next(filter(None, map(language_of, tail)), "")
-                kind = language or ("en" if "en" in tail or "en-US" in tail else "")
-                return kind, book, plain_html(read_text(path))
+    if path.suffix == ".xpi" and path.name.startswith("langpack-"):
+        return language_of(path.stem.removeprefix("langpack-")), "firefox", ftl_strings(path)
     return None
 
 
-PLAIN_KINDS = {".py": "python", ".md": "markdown", ".json": "json", ".log": "log"}
+def document(path: Path) -> Found | None:
+    """A man page, a page of a book, or a fortune file, translated or not."""
+    parts = path.parts
+    if "man" in parts and re.fullmatch(r".*\.\d\w*\.gz", path.name):
+        return language_of(parts[parts.index("man") + 1]), "man", plain_roff(read_text(path))
+    if "fortunes" in parts and not path.suffix:
+        return language_of(path.parent.name) or "en", "fortunes", read_text(path)
+    book = next((book for book in BOOKS if book in parts), "") if path.suffix == ".html" else ""
+    if not book:
+        return None
+    tail = parts[parts.index(book) + 1 :]
+    language = next(filter(None, map(language_of, tail)), "")
+    english = "en" if "en" in tail or "en-US" in tail else ""
+    return language or english, book, plain_html(read_text(path))
+
+
+PLAIN_KINDS = {".py": "python", ".md": "markdown", ".json": "json"}
 
 
 def package_of(path: Path) -> str:
@@ -103,20 +127,24 @@ def package_of(path: Path) -> str:
     return path.parent.name
 
 
-def plain(path: Path) -> tuple[str, str, str] | None:
-    """(kind, group, text) of a source file, a document or a log."""
+def plain(path: Path) -> Found | None:
+    """A source file, a description of a package, or a log."""
+    if path.suffix == ".log":
+        return "log", path.stem, read_text(path)
     if path.name == "METADATA":
         return "markdown", path.parent.name.split("-")[0], read_text(path)
+    if path.name.startswith(("README", "NEWS")) and path.suffix in ("", ".gz", ".Debian"):
+        return "doc", f"doc-{package_of(path)[:1]}", read_text(path)
     kind = PLAIN_KINDS.get(path.suffix)
     return (kind, package_of(path), read_text(path)) if kind else None
 
 
-def gather(tree: Path) -> Iterator[tuple[str, str, str]]:
+def gather(tree: Path) -> Iterator[Found]:
     """(kind, group, text) of every usable file of `tree`, in the order of their paths."""
     for path in sorted(tree.rglob("*")):
         if not path.is_file() or path.is_symlink() or path.stat().st_size > 4_000_000:
             continue
-        found = translated(path) or plain(path)
+        found = catalog(path) or document(path) or plain(path)
         if found is None or not found[0]:
             continue
         kind, group, text = found
@@ -127,7 +155,7 @@ def gather(tree: Path) -> Iterator[tuple[str, str, str]]:
         yield ("prose" if kind == "en" else kind), group, text
 
 
-def transcripts(archive: Path) -> Iterator[tuple[str, str, str]]:
+def transcripts(archive: Path) -> Iterator[Found]:
     """(kind, group, text) of each transcript; its group is the repository, its first word."""
     with zipfile.ZipFile(archive) as pack:
         for name in sorted(pack.namelist()):

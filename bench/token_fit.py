@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from token_text import Document
 
 Floats = NDArray[np.float64]
+Sums = tuple[Floats, Floats]
+"""Token starts and bytes of each cell, weighted."""
 
 WEIGHTS = {"transcript": 1.0, "log": 0.5, "markdown": 0.5, "prose": 0.5, "doc": 0.5}
 OTHER_WEIGHT = 0.3
@@ -28,6 +30,9 @@ cells rather than over bytes: what is rare is cut more finely (measured: 4 KB p9
 PRIOR = 3.0
 """Weight, in bytes, of the mean a cell falls back to."""
 GROUP_PRIOR = 50.0
+FOREIGN_PRIOR = 30.0
+"""As PRIOR, for cells of non-ASCII bytes, which fall back to the rate of all such text at once: so
+that a script never seen costs what most do instead of what the rarest letters do."""
 SYMBOL_GROUPS = np.repeat(np.arange(5), [5, 26, 33, 32, 32])
 """Groups of symbols a row's mean is taken over: blanks, letters, signs, continuations, leads."""
 FINE_CODES = 128
@@ -55,8 +60,10 @@ def spread(labels: NDArray[np.uint8]) -> NDArray[np.float64]:
     return left.astype(np.float64)
 
 
-def fit_costs(documents: Sequence[Document], only: Sequence[NDArray[np.bool_]] | None) -> Floats:
-    """Mean token starts of each cell of ``costs``, over the bytes flagged in `only` (or all)."""
+def sum_cells(
+    documents: Sequence[Document], only: Sequence[NDArray[np.bool_]] | None = None
+) -> Sums:
+    """Token starts and bytes in each cell of ``costs``, of the bytes flagged in `only` (or all)."""
     sums, sizes = np.zeros(CELLS), np.zeros(CELLS)
     for at, document in enumerate(documents):
         labels, cells = spread(document.labels), document.cells
@@ -65,19 +72,28 @@ def fit_costs(documents: Sequence[Document], only: Sequence[NDArray[np.bool_]] |
         weight = weight_of(document)
         sums += weight * np.bincount(cells, labels, CELLS)
         sizes += weight * np.bincount(cells, minlength=CELLS)
-    return _backed_off(sums, sizes)
+    return sums, sizes
 
 
-def _backed_off(sums: Floats, sizes: Floats) -> Floats:
-    """Sums / sizes by (row, previous symbol, symbol), falling back to (row, symbol), groups."""
-    sums, sizes = sums.reshape(ROW_COUNT, 128, 128), sizes.reshape(ROW_COUNT, 128, 128)
+def backed_off(fitted: Sums, foreign: Sums) -> Floats:
+    """Mean token starts of each cell of ``costs``, in tokens.
+
+    A cell (row, previous symbol, symbol) falls back to (row, symbol), that to a group of symbols;
+    one of non-ASCII bytes to the mean of its group and row in `foreign`, the sums of all words.
+    """
+    sums, sizes = (part.reshape(ROW_COUNT, 128, 128) for part in fitted)
     capped = np.minimum(1, CAP / np.maximum(sizes, 1e-9))
     capped_sums, capped_sizes = (sums * capped).sum(1), (sizes * capped).sum(1)
     one_hot = np.eye(5)[SYMBOL_GROUPS]
     overall = (capped_sums @ one_hot).sum(0) / np.maximum((capped_sizes @ one_hot).sum(0), 1e-9)
     group = (capped_sums @ one_hot + GROUP_PRIOR * overall) / (capped_sizes @ one_hot + GROUP_PRIOR)
     symbol = (capped_sums + PRIOR * (group @ one_hot.T)) / (capped_sizes + PRIOR)
-    return np.asarray((sums + PRIOR * symbol[:, None, :]) / (sizes + PRIOR)).reshape(-1)
+    other_sums, other_sizes = (p.reshape(ROW_COUNT, 128, 128).sum(1) @ one_hot for p in foreign)
+    overall = other_sums.sum(0) / np.maximum(other_sizes.sum(0), 1e-9)
+    rate = (other_sums + GROUP_PRIOR * overall) / (other_sizes + GROUP_PRIOR)
+    symbol[:, 64:] = (rate @ one_hot.T)[:, 64:]
+    prior = np.repeat([PRIOR, FOREIGN_PRIOR], 64)
+    return np.asarray((sums + prior * symbol[:, None, :]) / (sizes + prior)).reshape(-1)
 
 
 def quantised(costs: Floats) -> NDArray[np.uint8]:
@@ -109,10 +125,10 @@ class Words:
         return np.searchsorted(self.hashes, hashes)
 
 
-def fallback_costs(documents: Sequence[Document], words: Words) -> Floats:
-    """Costs of bytes in words that a table fitted on other groups would not have known."""
+def sum_rare_cells(documents: Sequence[Document], words: Words) -> Sums:
+    """As :func:`sum_cells`, of words that a table fitted on other groups would not have known."""
     flags = [d.repeated_over(words.groups[words.index(d.hashes)] == 1) for d in documents]
-    return fit_costs(documents, flags)
+    return sum_cells(documents, flags)
 
 
 def word_table(
@@ -135,7 +151,9 @@ def word_table(
     return _bucketed(hashes[order], codes[order].astype(np.int64))
 
 
-MOST_WORDS = 190_000
+ASTRAL_LEAD = 0xF0
+"""Lead byte from which a character has four bytes."""
+MOST_WORDS = 215_000
 """Words a table holds at most: keeps it under 450 KB."""
 
 
@@ -165,12 +183,17 @@ def _bucketed(hashes: NDArray[np.int64], codes: NDArray[np.int64]) -> NDArray[np
 
 
 def _pieces(runs: Sequence[Document]) -> tuple[NDArray[np.int64], Floats]:
-    """Hash and cost code of the 64-byte pieces that long runs of one character consist of."""
+    """Hash and cost code of what long runs of one character consist of.
+
+    That is 64-byte pieces; an emoji is a word of its own, and too rare in texts to be found there.
+    """
     hashes, codes = [], []
     for run in runs:
-        whole = np.diff(np.append(run.starts, len(run.data))) == features.PIECE
+        lengths = np.diff(np.append(run.starts, len(run.data)))
+        unit = len(run.group.encode()) if run.data[0] >= ASTRAL_LEAD else features.PIECE
+        whole = lengths == unit
         rate = run.labels[len(run.labels) // 2 :].mean()  # the head of a run may cost more
-        code, _ = _coded(np.array([rate * features.PIECE]))
+        code, _ = _coded(np.array([rate * unit]))
         if code[0] <= 255 and whole.any():
             found = np.unique(run.hashes[whole])
             hashes.append(found)

@@ -35,6 +35,11 @@ SKIP_CHARS = 3
 """How far an aligned token may lie behind the one before: a space between two words is dropped."""
 
 
+MOST_AT_ONE_CHAR = 30
+"""More tokens of ctok's at one character mean that they could not be aligned with the text; then
+they are spread evenly, so that the count is kept."""
+
+
 def labeler(family: str, anthropic_wheel: Path | None = None) -> Labeler:
     """Function from a text to its labels, uint8 per byte of its UTF-8."""
     if family in SPLINTR:
@@ -96,7 +101,10 @@ def _ctok(version: str) -> Labeler:
     def label(part: str) -> Labels:
         _, tokens = engine.tile(part, model)
         offsets = _byte_offsets(part)
-        return _counted(offsets[_aligned(tokens, part)], int(offsets[-1]))
+        starts = np.array(_aligned(tokens, part), np.int64)
+        if len(starts) and np.bincount(starts).max() > MOST_AT_ONE_CHAR:  # lost its way
+            starts = np.arange(len(starts)) * len(part) // len(starts)
+        return _counted(offsets[starts], int(offsets[-1]))
 
     return partial(_in_parts, label, part_chars=20_000)
 

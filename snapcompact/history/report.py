@@ -10,6 +10,14 @@ from snapcompact.errors import DamageError
 FIRST_LINES = 5
 """Line numbers kept for each kind of damage."""
 
+MOST_KINDS = 1000
+"""Kinds counted apart; all further ones count as OTHERS."""
+
+OTHERS = "others"
+KIND_CHARACTERS = 100
+MOST_BRANCHES = 10_000
+"""Branches named; further ones are still read and counted as skipped records."""
+
 DAMAGE = {
     "bad-line": "a line that is no JSON, dropped",
     "control-character": "a raw control character inside a JSON string, kept",
@@ -55,6 +63,19 @@ class DamageReport:
         return sum(self.counts.values())
 
 
+class Tally(Counter[str]):
+    """Counts by kind, of at most MOST_KINDS kinds: files name kinds, and may be hostile."""
+
+    def __missing__(self, kind: str) -> int:
+        return self[kind[:KIND_CHARACTERS]] if len(kind) > KIND_CHARACTERS else 0
+
+    def __setitem__(self, kind: str, count: int) -> None:
+        kind = kind[:KIND_CHARACTERS]
+        if kind not in self and len(self) >= MOST_KINDS:
+            kind, count = OTHERS, self[OTHERS] + count
+        super().__setitem__(kind, count)
+
+
 @dataclass(slots=True)
 class Report:
     """All that one reading of a session has to say beside its messages; whole once it has ended.
@@ -65,8 +86,8 @@ class Report:
     """
 
     damage: DamageReport = field(default_factory=DamageReport)
-    skipped: Counter[str] = field(default_factory=Counter)
-    duplicates: Counter[str] = field(default_factory=Counter)
+    skipped: Counter[str] = field(default_factory=Tally)
+    duplicates: Counter[str] = field(default_factory=Tally)
     info: dict[str, str] = field(default_factory=dict)
     branches: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from snapcompact.history.branch import Standing, Tree
 from snapcompact.history.records import records
-from snapcompact.history.report import Report
+from snapcompact.history.report import MOST_BRANCHES, Report
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -84,7 +84,7 @@ class Walk:
             if standing == Standing.COPY:
                 report.duplicates["repeated record"] += 1
                 continue
-            if standing == Standing.LEAF:
+            if standing == Standing.LEAF and len(report.branches) < MOST_BRANCHES:
                 report.branches.append(record_id)
             if self._all:
                 yield Step(record, line, offset, left=True)

@@ -24,6 +24,7 @@ from snapcompact.readback.grid import Grid, find_grid, straighten
 from snapcompact.readback.loose import loose_text
 from snapcompact.readback.nearest import nearest_glyphs
 from snapcompact.readback.templates import glyph_templates
+from snapcompact.readback.truth import page_rows
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -54,6 +55,10 @@ class CellsSeen:
     shape: Shape
     atlas: Atlas
     as_printed: bool
+
+    def unsure_places(self) -> list[tuple[int, int]]:
+        """Row and column, from 0, of the cells of the text that are unsure, in order."""
+        return [(int(row), int(column)) for row, column in np.argwhere(self.unsure)]
 
 
 def see_cells(
@@ -159,7 +164,9 @@ def _see(
     unsure = np.ones(cells.shape, np.bool_)
     cells[:, : nearest.cells.shape[1]] = templates.ids[nearest.cells]
     unsure[:, : nearest.cells.shape[1]] = nearest.margin < UNSURE
-    return CellsSeen(cells, unsure, shape, atlas, False)
+    of_text = np.zeros(cells.size, np.bool_)
+    of_text[page_rows(cells, shape, atlas)[1]] = True
+    return CellsSeen(cells, unsure & of_text.reshape(cells.shape), shape, atlas, False)
 
 
 def _used(means: NDArray[np.float32]) -> slice:

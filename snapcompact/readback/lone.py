@@ -1,8 +1,9 @@
-"""Lone pages, from any folder and without a manifest, read exactly."""
+"""Pages as they lie about: lone files from any folder, or those of an archive."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,9 +14,26 @@ from snapcompact.files import read_bounded
 if TYPE_CHECKING:
     from snapcompact.fonts.atlas import Atlas
     from snapcompact.pages.metadata import PageMetadata
+    from snapcompact.pages.shape import Shape
+    from snapcompact.readback.reader import PagePicture
 
 MOST_FILE_BYTES = 64 << 20
 """A page of 8192 × 8192 px at 4 bits, stored, is 32 MiB."""
+PICTURES = frozenset({".gif", ".jpeg", ".jpg", ".png", ".webp"})
+"""Endings of files that a folder stands for."""
+
+
+@dataclass(frozen=True, slots=True)
+class PageText:
+    """The text of one page, as exactly as its picture shows it.
+
+    ``unsure`` are the cells (row, column, from 1) whose glyph is a guess, in order; there are none
+    on a page whose every pixel is as printed.
+    """
+
+    name: str
+    text: bytes
+    unsure: tuple[tuple[int, int], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,37 +45,104 @@ class _LonePage:
 
 def read_lone_pages(
     paths: Iterable[Path], *, shape: str = "", glyphs: Path | None = None
-) -> Iterator[bytes]:
+) -> Iterator[PageText]:
     """The text of each page, decoded from its pixels, in the order the pages name.
 
-    A folder stands for the PNG files below it. `shape` names the shape and `glyphs` a BDF file
-    where the pages do not say it or their font is not ours. Raises PageError naming the file, and
-    the row and column of the first cell that is not as printed.
+    A folder stands for the pictures below it. `shape` names the shape and `glyphs` a BDF file where
+    the pages do not say it or their font is not ours. Raises PageError naming the file.
     """
-    from snapcompact.pages.decode import find_shape, read_text
-    from snapcompact.pages.png import decode
     from snapcompact.pages.shape import parse_shape
 
     load = _atlases(glyphs)
-    for page in sorted(_collected(paths), key=lambda p: p.place):
-        try:
-            image = decode(read_bounded(page.path, MOST_FILE_BYTES))
-            found = parse_shape(shape) if shape else find_shape(image, load)
-            yield read_text(image, found, load(found.font))
-        except SnapcompactError as error:
-            raise type(error)(f"{page.path}: {error}") from error
+    said = parse_shape(shape) if shape else None
+    for path in lone_files(paths):
+        with _named(path):
+            yield _page_text(path, said, load)
+
+
+def picture_pages(
+    paths: Iterable[Path], *, shape: str = "", glyphs: Path | None = None
+) -> Iterator[PagePicture]:
+    """Each page of `paths` with its shape and glyphs, for any reader; archives are opened.
+
+    Raises PageError where a page does not say its shape and none is given.
+    """
+    load = _atlases(glyphs)
+    for path in paths:
+        if is_archive(path):
+            yield from _archived(path)
+        else:
+            for file in lone_files([path]):
+                with _named(file):
+                    yield _picture(file, shape, load)
+
+
+def is_archive(path: Path) -> bool:
+    """Whether an archive's folder or zip is at `path`."""
+    from snapcompact.archive.names import MANIFEST
+
+    return (path / MANIFEST).is_file() or (path.is_file() and path.suffix == ".zip")
+
+
+def lone_files(paths: Iterable[Path]) -> list[Path]:
+    """The files of pages at `paths`, in the order the pages name."""
+    return [page.path for page in sorted(_collected(paths), key=lambda page: page.place)]
+
+
+def _archived(path: Path) -> Iterator[PagePicture]:
+    from snapcompact.archive.read import open_archive
+    from snapcompact.readback.reader import PagePicture
+
+    with open_archive(path) as archive:
+        for row in archive.pages():
+            yield PagePicture(row.file, archive.page_png(row), archive.shape, archive.atlas)
+
+
+def _page_text(path: Path, shape: Shape | None, load: _Atlases) -> PageText:
+    from snapcompact.readback.exact import see_cells
+    from snapcompact.readback.loose import loose_text
+
+    seen = see_cells(read_bounded(path, MOST_FILE_BYTES), load, shape=shape)
+    text = loose_text(seen.cells, seen.shape, seen.atlas)
+    places = tuple((row + 1, column + 1) for row, column in seen.unsure_places())
+    return PageText(str(path), text, places)
+
+
+def _picture(path: Path, shape: str, load: Callable[[str], Atlas]) -> PagePicture:
+    from snapcompact.pages.decode import find_shape
+    from snapcompact.pages.png import decode
+    from snapcompact.pages.shape import parse_shape
+    from snapcompact.readback.reader import PagePicture
+
+    data = read_bounded(path, MOST_FILE_BYTES)
+    image = decode(data)
+    found = parse_shape(shape) if shape else find_shape(image, load)
+    return PagePicture(str(path), data, found, load(found.font))
+
+
+@contextmanager
+def _named(path: Path) -> Iterator[None]:
+    """Errors of the body name `path`."""
+    try:
+        yield
+    except SnapcompactError as error:
+        raise type(error)(f"{path}: {error}") from error
 
 
 def _collected(paths: Iterable[Path]) -> Iterator[_LonePage]:
     position = 0
     for path in paths:
-        files = sorted(path.rglob("*.png")) if path.is_dir() else [path]
+        files = _pictures_below(path) if path.is_dir() else [path]
         if not files:
-            raise UsageError(f"{path} holds no PNG file")
+            raise UsageError(f"{path} holds no picture of a page")
         for file in files:
             position += 1
             said = _said(file)
             yield _LonePage(file, (1, position) if said is None else (0, said.offset))
+
+
+def _pictures_below(folder: Path) -> list[Path]:
+    return sorted(path for path in folder.rglob("*") if path.suffix.lower() in PICTURES)
 
 
 def _said(path: Path) -> PageMetadata | None:

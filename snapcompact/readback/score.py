@@ -136,7 +136,7 @@ DRAWS = 1000
 """Bootstrap samples; the ends of the interval then move by less than a tenth of its width."""
 
 
-def interval(parts: Sequence[tuple[int, int]], seed: int = 0) -> Interval:
+def interval(parts: Sequence[tuple[float, float]], seed: int = 0) -> Interval:
     """The rate of pages given as (count, total) each, by bootstrap over whole pages; seeded."""
     pairs = np.array(parts, np.float64).reshape(-1, 2)
     count, total = pairs.sum(axis=0)

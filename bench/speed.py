@@ -1,10 +1,10 @@
 """How fast text becomes PNG files and comes back, beside a peer on the same text.
 
 Run it from the repository: ``python bench/speed.py``. Megabytes (10^6) of text a second of CPU, one
-thread, steady state; start-up apart. ``SNAPCOMPACT_CORPUS`` is a folder with the text (default
-``../shared/corpus``), ``SNAPCOMPACT_PEER`` the peer's script, called as FILE OUT API MODEL VARIANT
-(default ``../shared/peers/omp/run.sh``; none is run where there is none). ``--json FILE`` keeps the
-figures.
+thread, steady state; start-up apart. End to end it is user time, as the peer counts its own.
+``SNAPCOMPACT_CORPUS`` is a folder with the text (default ``../shared/corpus``),
+``SNAPCOMPACT_PEER`` the peer's script, called as FILE OUT API MODEL VARIANT (default
+``../shared/peers/omp/run.sh``; none is run where there is none). ``--json FILE`` keeps the figures.
 """
 
 from __future__ import annotations
@@ -76,13 +76,13 @@ def corpus(size: int) -> bytes:
     return (text * (size // len(text) + 1))[:size]
 
 
-def cpu_seconds(work: Callable[[], object], repeats: int) -> float:
-    """Median CPU time of `work`, all threads together."""
+def user_seconds(work: Callable[[], object], repeats: int) -> float:
+    """Median user CPU time of `work`, all threads together; the peer's figure is user time too."""
     times = []
     for _ in range(repeats):
-        start = time.process_time()
+        start = os.times().user
         work()
-        times.append(time.process_time() - start)
+        times.append(os.times().user - start)
     return statistics.median(times)
 
 
@@ -142,14 +142,14 @@ def read_pages(folder: Path, shape: Shape, atlas: Atlas, jobs: int) -> Iterator[
 
 def smaller(text: bytes, shape: Shape, atlas: Atlas) -> tuple[float, float]:
     """Speed and bytes a cell of the effort ``smaller``."""
-    start = time.process_time()
+    start = os.times().user
     drawn = [
         (page.page.printed, len(page.png))
         for page in render_pages(
             paginate([text], shape, atlas), shape, atlas, effort="smaller", jobs=1
         )
     ]
-    speed = len(text) / MB / (time.process_time() - start)
+    speed = len(text) / MB / (os.times().user - start)
     return speed, sum(size for _, size in drawn) / sum(cells for cells, _ in drawn)
 
 
@@ -191,10 +191,10 @@ def measure(name: str, text: bytes, repeats: int, *, with_peer: bool) -> Report:
         report.png_bytes_per_cell = report.png_bytes / sum(cells)
         report.stages = stage_speeds(text, shape, atlas)
         size = len(text) / MB
-        report.write = size / cpu_seconds(
+        report.write = size / user_seconds(
             lambda: write_pages(text, shape, atlas, folder, 1), repeats
         )
-        report.read = size / cpu_seconds(
+        report.read = size / user_seconds(
             lambda: sum(map(len, read_pages(folder, shape, atlas, 1))), repeats
         )
         report.write_smaller, report.smaller_bytes_per_cell = smaller(

@@ -188,7 +188,14 @@ class Meta:
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """One message. ``label`` narrows the role, such as ``context``, ``summary``, ``agent ID``."""
+    """One message. ``label`` narrows the role; these words mean the same in every format:
+
+    ``context`` and ``summary`` stand in the user's place without being typed; ``error`` is no
+    answer though it looks like one; ``compaction`` and ``branch summary`` are notes where history
+    was cut or a branch left; ``agent ID`` is a sub-agent's; ``left branch …`` was taken back;
+    ``document`` is a text with no structure; ``unknown TYPE`` is a record kept whole. A role that
+    we do not know is a note labelled with its name.
+    """
 
     role: Role
     blocks: tuple[Block, ...]

@@ -154,7 +154,7 @@ def _unpack(stream: bytes, height: int, line_bytes: int) -> NDArray[np.uint8] | 
     inflate = isal_zlib.decompressobj()
     try:
         data = inflate.decompress(stream, size + 1)
-    except igzip_lib.IsalError as error:
+    except igzip_lib.IsalError as error:  # type: ignore[misc]  # untyped in its stubs
         raise PageError(f"PNG is damaged: its pixels do not unpack ({error})") from error
     if len(data) != size or not inflate.eof or inflate.unused_data:
         raise PageError(f"PNG is damaged: its pixels do not unpack to {size} bytes")

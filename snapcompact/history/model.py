@@ -188,7 +188,9 @@ class Meta:
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """One message. ``label`` narrows the role; these words mean the same in every format:
+    """One message. ``label`` narrows the role.
+
+    These labels mean the same in every format:
 
     ``context`` and ``summary`` stand in the user's place without being typed; ``error`` is no
     answer though it looks like one; ``compaction`` and ``branch summary`` are notes where history

@@ -135,7 +135,7 @@ def prepared(stored: Stored, options: Options, settings: Settings) -> Prepared:
         max_page_bytes=int(row.caps.request_bytes.low),
         max_pages=_image_cap(stored, context, policy, int(row.caps.images.low)),
     )
-    native = remote_on and has_native(options.endpoint)
+    native = remote_on and has_native(options.endpoint, stored.session.format.name)
     handoff = bool(settings.value("apply.handoff_save"))
     return Prepared(job, context, ask, options, rules, native, handoff)
 

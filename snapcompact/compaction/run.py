@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from snapcompact.archive.write import write_archive
 from snapcompact.compaction.modes import load_mode
@@ -21,10 +21,12 @@ from snapcompact.compaction.partition import Partition
 from snapcompact.compaction.plan import Plan, judge
 from snapcompact.compaction.session import Written, write_session
 from snapcompact.compaction.writers.contract import Change
+from snapcompact.compaction.writers.responses import is_sealed
 from snapcompact.errors import InputError, ModelError, UsageError
 from snapcompact.files import disk_errors
 from snapcompact.history.blobs import blob
-from snapcompact.history.model import Block, Message, Role, Text, wtf8
+from snapcompact.history.jsontext import json_text
+from snapcompact.history.model import Block, Message, Other, Role, Text, wtf8
 from snapcompact.llm.contract import Part, Picture
 
 if TYPE_CHECKING:
@@ -62,14 +64,29 @@ async def make(ready: Prepared, draw: Callable[[], pages.Drawn]) -> Result:
     if ready.job.given is not None:
         return _judged(ready, Made("given", ready.job.given))
     mode = plan.mode.mode if plan.mode else "soft"
+    _refuse_sealed(ready, mode)
     try:
         made = await _run(ready, mode, draw)
         return _judged(ready, made)
     except (ModelError, InputError) as error:
-        if mode == "soft" or ready.rules.strict:
+        if mode == "soft" or ready.rules.strict or _is_sealed(ready):
             raise
         ready.job.say(f"{mode}: {error}; using soft instead")
     return _judged(ready, await _run(ready, "soft", draw))
+
+
+def _is_sealed(ready: Prepared) -> bool:
+    previous = ready.plan.partition.previous
+    return previous is not None and is_sealed(previous.message)
+
+
+def _refuse_sealed(ready: Prepared, mode: str) -> None:
+    """Raise InputError where a past that only its provider can read would be lost."""
+    if _is_sealed(ready) and not (mode == "remote" and ready.native):
+        raise InputError(
+            f"{ready.job.stored.session.source.name}: its past was sealed by OpenAI's own "
+            "compaction; only remote, with a model of OpenAI, can go on from there"
+        )
 
 
 async def _run(ready: Prepared, mode: str, draw: Callable[[], pages.Drawn]) -> Made:
@@ -103,7 +120,7 @@ def _shrunk(plan: Plan, context: Context) -> Made:
 def _judged(ready: Prepared, made: Made) -> Result:
     """`made` as a change, or InputError where it is no smaller than what it replaces."""
     plan, estimator = ready.plan, ready.estimator
-    added = estimator(made_message(made.summary, made.pieces))
+    added = estimator(made_message(made.summary, made.pieces, made.native))
     verdict = judge(plan, added, ready.ask, estimator, ready.job.policy)
     after = added + plan.kept_tokens(estimator)
     if not verdict.accepted:
@@ -122,6 +139,7 @@ def _change(ready: Prepared, made: Made, after: int) -> Change:
         plan.preparation.first_kept if plan.preparation else "",
         made.summary,
         made.pieces,
+        native=made.native,
         carried=plan.protected,
         edited=edited,
         tokens_before=plan.tokens_before,
@@ -147,14 +165,17 @@ def _partition(plan: Plan, context: Context) -> tuple[Partition, dict[str, Messa
     return partition, edited
 
 
-def made_message(summary: str, pieces: tuple[Part, ...]) -> Message:
-    """A summary and its pages as the message they are counted as."""
+def made_message(
+    summary: str, pieces: tuple[Part, ...], native: tuple[dict[str, Any], ...] = ()
+) -> Message:
+    """A summary, its pages, a provider's items as the message they are counted as."""
     blocks: list[Block] = [Text(wtf8(summary))]
     for piece in pieces:
         if isinstance(piece, Picture):
             blocks.append(blob("image", piece.mime, piece.data))
         else:
             blocks.append(Text(wtf8(piece)))
+    blocks += [Other("item", json_text(item)) for item in native]
     return Message(Role.USER, tuple(blocks), "summary")
 
 

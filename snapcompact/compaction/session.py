@@ -90,6 +90,8 @@ def write_session(
     """
     if not in_place and out.exists():
         raise OutputExistsError(f"{out} already exists; give another name with -o")
+    if in_place and _is_packed(out):
+        raise UsageError(f"{out} is compressed; unpack it, or give another name with -o")
     with _staged(out) as partial:
         size = _fill(partial, stored, change)
         _check(partial, stored, change, rules)
@@ -105,6 +107,12 @@ def write_session(
             os.replace(partial, out)
             sync_folder(out.parent)
     return Written(out, size, backup)
+
+
+def _is_packed(path: Path) -> bool:
+    """True for a gzip or zstd file, told by its first bytes."""
+    with disk_errors("read", path), open(path, "rb") as file:
+        return file.read(4).startswith((b"\x1f\x8b", b"\x28\xb5\x2f\xfd"))
 
 
 @contextmanager
@@ -158,6 +166,8 @@ def _check(path: Path, stored: Stored, change: Change, rules: ContextRules) -> N
             f"{stored.session.source.name}: the summary does not read back; not written"
         )
     rest = [message for message in found if not any(message is one for one in ours)]
+    if change.native:  # in front of the kept stand what the provider left of the user's words
+        rest = rest[len(rest) - len(wanted) :]
     fits = _same_messages(rest, wanted) if kept_format else _same_words(rest, wanted)
     if not fits or len(ours) > 1:
         raise InputError(

@@ -89,13 +89,13 @@ async def _messages(endpoint: Endpoint, request: Request, on_text: OnText) -> Co
     async with _open(endpoint) as client:
         answer = await client.messages.create(**messages_body(endpoint, request))
         if not request.stream:
-            state = answer.to_dict()
+            state = answer.to_dict(warnings=False)
             for block in state["content"]:
                 if block.get("type") == "text":
                     take(block["text"])
         else:
             async for event in answer:
-                _fold(endpoint, event.to_dict(), state, take)
+                _fold(endpoint, event.to_dict(warnings=False), state, take)
             if not state.get("ended"):
                 raise seam.hang_up(endpoint)
     raw_stop = state.get("stop_reason") or ""
@@ -163,7 +163,7 @@ async def compact(
                 **({"system": system} if system else {}),
                 **({"tools": tools} if tools else {}),
             )
-            content = answer.to_dict()["content"]
+            content = answer.to_dict(warnings=False)["content"]
         return next((b for b in content if b.get("type") == "compaction"), {})
 
     sdk = need("anthropic", "anthropic")

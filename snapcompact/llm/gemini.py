@@ -121,10 +121,10 @@ async def _generate(
 async def _chunks(models: Any, asked: Json, *, stream: bool) -> AsyncIterator[Json]:
     if not stream:
         answer = await models.generate_content(**asked)
-        yield answer.model_dump(mode="json", exclude_none=True)
+        yield answer.model_dump(mode="json", exclude_none=True, warnings=False)
         return
     async for chunk in await models.generate_content_stream(**asked):
-        yield chunk.model_dump(mode="json", exclude_none=True)
+        yield chunk.model_dump(mode="json", exclude_none=True, warnings=False)
 
 
 def _status_error(endpoint: Endpoint, error: Any) -> ModelError:

@@ -55,7 +55,7 @@ async def compact(endpoint: Endpoint, items: list[Json], instructions: str) -> l
                 model=endpoint.model, input=items, **({"instructions": instructions} if
                                                      instructions else {})
             )  # fmt: skip
-            made = answer.to_dict()["output"]
+            made = answer.to_dict(warnings=False)["output"]
             if not made or not all(isinstance(item, dict) for item in made):
                 raise ValueError("no output items")
             return list(made)
@@ -132,10 +132,10 @@ async def _chat(endpoint: Endpoint, request: Request, on_text: OnText) -> Comple
 async def _chunks(answer: Any, stream: bool) -> AsyncIterator[Json]:
     """The chunks of a streamed answer, or a whole answer as its only chunk, as plain JSON."""
     if not stream:
-        yield answer.to_dict()
+        yield answer.to_dict(warnings=False)
         return
     async for chunk in answer:
-        yield chunk.to_dict()
+        yield chunk.to_dict(warnings=False)
 
 
 def _chat_usage(usage: Json | None) -> Usage | None:

@@ -181,6 +181,24 @@ def anthropic(turns: Sequence[Turn]) -> bytes:
     return json.dumps(body).encode()
 
 
+def responses(turns: Sequence[Turn]) -> bytes:
+    made: list[Json] = []
+    for kind, call, text in _said(turns):
+        if kind == "result":
+            made.append({"type": "function_call_output", "call_id": call, "output": text})
+            continue
+        role = "user" if kind == "user" else "assistant"
+        part = {"type": "input_text" if role == "user" else "output_text", "text": text}
+        if kind == "call":
+            made.append({"type": "reasoning", "id": f"rs_{call}", "summary": [],
+                         "encrypted_content": "gAAAA"})  # fmt: skip
+        made.append({"type": "message", "role": role, "content": [part]})
+        if kind == "call":
+            made.append({"type": "function_call", "id": f"fc_{call}", "call_id": call,
+                         "name": "read", "arguments": '{"path":"a"}'})  # fmt: skip
+    return json.dumps({"model": "gpt-5", "instructions": "Be brief.", "input": made}).encode()
+
+
 def gemini(turns: Sequence[Turn]) -> bytes:
     made: list[Json] = []
     for kind, call, text in _said(turns):
@@ -203,6 +221,7 @@ BUILDERS: dict[str, Callable[[Sequence[Turn]], bytes]] = {
     "ohmypi": lambda turns: pi(turns, title=True),
     "openai_chat": chat,
     "openai_chat lines": chat_lines,
+    "openai_responses": responses,
     "pi": pi,
     "pi version 1": lambda turns: pi(turns, version=1),
     "plugsuits_session": plugsuits,

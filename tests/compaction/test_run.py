@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from snapcompact.archive.read import open_archive
+from snapcompact.compaction.compact import acompact, compact
 from snapcompact.compaction.deciding import Options, Prepared, prepared, with_mode
 from snapcompact.compaction.entries import is_summary
 from snapcompact.compaction.hook import HandedIn
@@ -30,6 +31,7 @@ from snapcompact.errors import (
     FocusRefusedError,
     InputError,
     ModelError,
+    OutputExistsError,
     SnapcompactError,
     UsageError,
 )
@@ -347,6 +349,44 @@ def test_anthropics_own_compaction(tmp_path: Path) -> None:
     assert [message["role"] for message in body["messages"]][:2] == ["user", "assistant"]
     assert {tool["name"] for tool in body["tools"]} == {"read"}
     assert len(server.asked) == 1
+
+
+def _sealed(text: str = "gAAAAsealed") -> Raw:
+    words = [{"type": "input_text", "text": "Question 0, in short."}]
+    output = [
+        {"type": "message", "id": "m", "role": "user", "status": "completed", "content": words},
+        {"type": "compaction", "id": "c", "encrypted_content": text},
+    ]
+    usage = {"input_tokens": 9, "output_tokens": 1, "total_tokens": 10}
+    made = {"id": "r", "object": "response.compaction", "created_at": 1, "output": output,
+            "usage": usage}  # fmt: skip
+    return Raw(json.dumps(made).encode())
+
+
+def test_openais_own_compaction_is_kept_sealed_and_goes_on(tmp_path: Path) -> None:
+    path, first, second = (
+        session_at(tmp_path, 12, "openai_responses"),
+        tmp_path / "1",
+        tmp_path / "2",
+    )
+    with asked("openai-responses", _sealed()) as (model, server):
+        given = options(path, mode="remote", endpoint=model.endpoint, strict=True)
+        _, result = compacted(path, given, out=first)
+    assert server.asked[0].path.endswith("/responses/compact")
+    assert result.made.mode == "remote"
+    items = json.loads(first.read_bytes())["input"]
+    assert items[1]["encrypted_content"] == "gAAAAsealed"
+    assert len(items) > 2
+    with pytest.raises(InputError, match="sealed"):
+        compacted(first, options(first, cut=CutRequest(keep_tokens=100, force=True)))
+    with asked("openai-responses", _sealed("gAAAAagain")) as (model, server):
+        given = options(first, mode="remote", endpoint=model.endpoint,
+                        cut=CutRequest(keep_tokens=100, force=True))  # fmt: skip
+        compacted(first, given, out=second)
+    assert any(
+        item.get("encrypted_content") == "gAAAAsealed" for item in server.asked[0].body["input"]
+    )
+    assert "gAAAAagain" in second.read_text()
 
 
 def _server_settings(url: str) -> Settings:
@@ -691,3 +731,36 @@ def test_the_history_from_before_is_archived_where_asked(tmp_path: Path) -> None
     with pytest.raises(SnapcompactError):
         compacted(path, given, saving, out=out)
     assert not (tmp_path / "b.archive").exists()
+
+
+def test_one_call_from_python(tmp_path: Path) -> None:
+    path = session_at(tmp_path)
+    done = compact(path, options=options(path, archive=None), settings=SETTINGS)
+    assert done.written is not None
+    assert done.written.path == tmp_path / "s.compacted.jsonl"
+    before = path.read_bytes()
+    done = asyncio.run(acompact(path, None, options(path), SETTINGS, in_place=True))
+    assert done.written is not None
+    assert path.read_bytes().startswith(before)
+    assert len(path.read_bytes()) > len(before)
+    again = compact(path, options=options(path), settings=SETTINGS, in_place=True)
+    assert again.plan.outcome is not None
+    assert again.plan.outcome.reason is Reason.ALREADY
+    with pytest.raises(OutputExistsError):
+        compact(path, options=options(path), settings=SETTINGS)
+
+
+def test_a_cancelled_call_leaves_nothing(tmp_path: Path) -> None:
+    path = session_at(tmp_path)
+    before = files_of(tmp_path)
+
+    async def scene(model: Client, server: Server) -> None:
+        task = asyncio.create_task(acompact(path, None, options(path, model=model), SETTINGS))
+        while not server.asked:
+            await asyncio.sleep(0.001)
+        task.cancel()
+        await task
+
+    with asked("openai", Silence()) as (model, server), pytest.raises(asyncio.CancelledError):
+        asyncio.run(scene(model, server))
+    assert files_of(tmp_path) == before

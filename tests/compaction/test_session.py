@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import os
 from collections.abc import Sequence
@@ -339,6 +340,21 @@ def test_a_session_that_changed_meanwhile_is_not_overwritten(tmp_path: Path) -> 
     with pytest.raises(InputError):
         write_session(stored, change_of(plan, "S"), path, POLICY.context, in_place=True)
     assert fingerprint(path) == held
+
+
+def test_a_packed_session_is_read_but_not_replaced(tmp_path: Path) -> None:
+    path = tmp_path / "s.jsonl.gz"
+    path.write_bytes(gzip.compress(pi(long_turns(10))))
+    held = path.read_bytes()
+    with pytest.raises(UsageError, match="compressed"):
+        _in_place(path, 300, "ONE")
+    assert path.read_bytes() == held
+    with open_session(path) as session:
+        stored = load_stored(session)
+    plan = planned(context_of(stored, POLICY.context), 300)
+    out = tmp_path / "out.jsonl"
+    write_session(stored, change_of(plan, "S"), out, POLICY.context)
+    assert out.read_bytes().startswith(pi(long_turns(10)))
 
 
 @pytest.mark.parametrize(

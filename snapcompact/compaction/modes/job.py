@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from snapcompact.compaction.entries import Files
 
@@ -69,6 +69,8 @@ class Made:
     mode: str
     summary: str
     pieces: tuple[Part, ...] = ()
+    native: tuple[dict[str, Any], ...] = ()
+    """Items of the provider's own compaction, in place of the summary."""
     short: str = ""
     files: Files = field(default_factory=Files)
     extract: bool = False

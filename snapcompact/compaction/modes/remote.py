@@ -1,12 +1,11 @@
 """A summary by a provider's own compaction, or by a server that summarises.
 
-Anthropic's context management gives a summary in words, which any session can hold. What OpenAI's
-compact endpoint gives is sealed and can only be sent back to it (see :func:`has_native`). Where
-neither is there, modes/choose.py goes on to ``soft``.
+Where neither is there, modes/choose.py goes on to ``soft``.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from snapcompact.compaction.files import file_lists, files_text
@@ -16,19 +15,29 @@ from snapcompact.compaction.outcome import Reason
 from snapcompact.compaction.prompt import prompt_file, template_text
 from snapcompact.compaction.provider_messages import anthropic_messages, tool_stubs
 from snapcompact.compaction.request import Call, call_prompt
+from snapcompact.compaction.writers.responses import SEALED
 from snapcompact.errors import ModelError
 from snapcompact.llm.contract import Endpoint, Failure
 
 if TYPE_CHECKING:
     from snapcompact.compaction.modes.job import Job
 
-NATIVE = frozenset({"anthropic"})
-"""Protocols whose own compaction gives words."""
+NATIVE: Mapping[str, tuple[str, ...]] = {
+    "anthropic": (),
+    "openai": ("openai_responses",),
+    "openai-responses": ("openai_responses",),
+}
+"""Protocols whose provider compacts by itself, and the session formats it serves; () is all."""
 
 
-def has_native(endpoint: Endpoint | None) -> bool:
-    """True where the provider compacts by itself and says the summary in words."""
-    return endpoint is not None and endpoint.protocol in NATIVE
+def has_native(endpoint: Endpoint | None, format_name: str) -> bool:
+    """True where the provider compacts by itself, in a way the format can hold.
+
+    Anthropic gives a summary in words; OpenAI gives sealed items, for lists of such items only.
+    """
+    if endpoint is None or endpoint.protocol not in NATIVE:
+        return False
+    return not NATIVE[endpoint.protocol] or format_name in NATIVE[endpoint.protocol]
 
 
 async def run(job: Job) -> Made:
@@ -37,6 +46,8 @@ async def run(job: Job) -> Made:
     Raises ModelError where the server fails or its answer is no summary; a cancellation passes
     through.
     """
+    if not job.remote_url and job.endpoint and job.endpoint.protocol != "anthropic":
+        return await _sealed(job, job.endpoint)
     texts: list[str] = []
     for call in job.plan.calls:
         if call.kind is Call.SHORT:
@@ -79,6 +90,20 @@ async def _native(job: Job) -> str:
         max_tokens=max(call.max_tokens for call in job.plan.calls),
     )  # fmt: skip
     return str(block.get("content") or "")
+
+
+async def _sealed(job: Job, endpoint: Endpoint) -> Made:
+    """OpenAI's items in place of those that are removed, an earlier sealed one among them."""
+    from snapcompact.llm.openai import compact
+
+    part = job.plan.partition
+    gone = {item.id for item in (*part.summarised, *([part.previous] if part.previous else []))}
+    order = [entry.id for entry in job.stored.entries if entry.id in gone]
+    items = [record for entry_id in order for record in job.stored.records[entry_id]]
+    made = await compact(endpoint, items, job.focus)
+    if not any(item.get("type") in SEALED for item in made):
+        raise ModelError(f"{endpoint.name} gave no compaction item", kind=Failure.GARBAGE)
+    return Made("remote", "", native=tuple(made))
 
 
 def _checked(job: Job, text: str) -> str:

@@ -15,6 +15,7 @@ WRITERS: Mapping[str, str] = {
     "kit": "kit",
     "ohmypi": "pi",
     "openai_chat": "chat",
+    "openai_responses": "responses",
     "pi": "pi",
     "plugsuits_session": "plugsuits",
 }

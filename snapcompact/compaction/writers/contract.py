@@ -62,6 +62,8 @@ class Change:
     summary: str
     pieces: tuple[Part, ...] = ()
     """Pages and the words that go with them; they follow the summary."""
+    native: tuple[Json, ...] = ()
+    """Items of the provider's own compaction, in place of a summary."""
     carried: tuple[Item, ...] = ()
     """Summarised, and kept word for word as well (skill texts)."""
     edited: Mapping[str, Message] = field(default_factory=dict)
@@ -78,7 +80,7 @@ class Change:
     def in_place(self) -> bool:
         """True where the kept tail can stay where it is, behind a plain summary."""
         part = self.partition
-        moved = part.pinned or part.before or self.carried or self.pieces
+        moved = part.pinned or part.before or self.carried or self.pieces or self.native
         return not moved and not any(item.id in self.edited for item in self.partition.kept)
 
     @property

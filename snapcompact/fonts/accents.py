@@ -124,7 +124,7 @@ def press(rows: Rows, top: int) -> Rows:
 
 def tick(rows: Rows, metrics: Metrics, column: int) -> Rows:
     """The drawing with a short bar in a corner: under the baseline, or above a descender."""
-    y = len(rows) - 1 - (len(rows) > 8) if not any(rows[metrics.baseline :]) else 0
+    y = len(rows) - 1 - (len(rows) > 12) if not any(rows[metrics.baseline :]) else 0
     mark = 0b11 << (metrics.width - 2 - column)
     return tuple(row | mark if at == y else row for at, row in enumerate(rows))
 

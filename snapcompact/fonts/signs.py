@@ -17,6 +17,10 @@ _INVISIBLE = (*range(0x2000, 0x2010), *range(0x2028, 0x2030), *range(0x205F, 0x2
 """Blanks and format controls: their low byte in hex, set apart from control characters."""
 
 
+MIN_CELL = (5, 8)
+"""Width and height in px of the least cell the signs can be told apart in."""
+
+
 def sign_glyphs(width: int, height: int) -> list[Glyph]:
     """Special cells, control characters, NBSP and SHY for a cell of at least 5×8 px."""
     last, middle = width - 2, height // 2 - 1

@@ -9,8 +9,10 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from snapcompact.fonts.drawing import Rows
+if TYPE_CHECKING:
+    from snapcompact.fonts.drawing import Rows
 
 MIRRORED = "←→ ↖↗ ↙↘ ↤↦ ⇤⇥ ↲↳ ↩↪ ↺↻ ⇐⇒ ⇆⇄ ›‹ »« ∋∈ ≥≤ ≫≪ ⊃⊂ ⊇⊆ ⊣⊢ ⌉⌈ ⌦⌫ ❮❯ ‵′ ЯR ИN"
 """Pairs: the character made, the one it is the mirror image of."""
@@ -25,7 +27,10 @@ TICKED_RIGHT = "ΑA ΒB ΕE ΖZ ΗH ΙI ΚK ΜM ΝN ΟO ΡP ΤT ΥY ΧX οo"
 """Greek that looks like Latin: a tick at the lower right."""
 STRUCK = "øo ØO ≠= ∉∈ ∌∋ ≢≡ ⊄⊂ ⊅⊃ ∄∃ ≉≈"
 """Struck through with U+0337."""
-SPACING = "´\u0301 ¨\u0308 ¯\u0304 ¸\u0327 ˆ\u0302 ˇ\u030c ˘\u0306 ˙\u0307 ˚\u030a ˛\u0328 ˜\u0303 ˝\u030b"
+SPACING = (
+    "´\u0301 ¨\u0308 ¯\u0304 ¸\u0327 ˆ\u0302 ˇ\u030c "
+    "˘\u0306 ˙\u0307 ˚\u030a ˛\u0328 ˜\u0303 ˝\u030b"
+)
 """Marks standing alone."""
 COMPOSED = (
     *range(0xC0, 0x180), *range(0x218, 0x21C), *range(0x386, 0x3CF), *range(0x400, 0x460),
@@ -67,7 +72,7 @@ def composed(drawn: dict[str, Rows], metrics: Metrics) -> dict[str, Rows]:
         (SPACING, lambda rows: rows),
     ]
     for pairs, change in steps:
-        for target, source in pairs.split(" "):
+        for target, source in map(tuple, pairs.split(" ")):
             rows = drawn.get(source) or made.get(source)
             if rows is not None and target not in drawn:
                 made[target] = change(rows)
@@ -131,7 +136,7 @@ def tick(rows: Rows, metrics: Metrics, column: int) -> Rows:
 
 def _accented(what: str, known: dict[str, Rows], metrics: Metrics) -> Rows | None:
     """The letter with its marks, or None where a part is not known."""
-    base, *marks = unicodedata.normalize("NFD", what)
+    base, *marks = tuple(unicodedata.normalize("NFD", what))
     if not marks or base not in known or any(mark not in known for mark in marks):
         return None
     above = [mark for mark in marks if mark not in _BELOW]

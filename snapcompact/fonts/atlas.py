@@ -12,14 +12,17 @@ from dataclasses import dataclass
 from enum import IntEnum
 from functools import cache
 from hashlib import sha256
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from snapcompact.errors import InputError
 from snapcompact.fonts.bdf import bdf_text
 from snapcompact.fonts.font import Font, Glyph, glyph_name
 from snapcompact.fonts.load import load_font
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 NO_GLYPH = 0xFFFF
 """In ``glyph_of``: the code point is printed as an escape."""

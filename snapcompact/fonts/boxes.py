@@ -133,17 +133,16 @@ def _block(code: int, width: int, height: int) -> set[Point]:
 
 def _filled(amount: Fraction, width: int, height: int, side: str) -> set[Point]:
     """The cell filled from one side by ``amount`` px; part of a pixel is drawn as dots."""
-    depth = {
-        "LEFT": lambda x, _: (x, _),
-        "RIGHT": lambda x, y: (width - 1 - x, y),
-        "UP": lambda x, y: (y, x),
-        "DOWN": lambda x, y: (height - 1 - y, x),
-    }[side]
 
     def inside(x: int, y: int) -> bool:
-        deep, along = depth(x, y)
+        deep, along = {
+            "LEFT": (x, y),
+            "RIGHT": (width - 1 - x, y),
+            "UP": (y, x),
+            "DOWN": (height - 1 - y, x),
+        }[side]
         share = amount - deep
-        return share >= 1 or (share > 0 and (along + 1) * share // 1 > along * share // 1)
+        return share >= 1 or (share > 0 and int((along + 1) * share) > int(along * share))
 
     return {(x, y) for x in range(width) for y in range(height) if inside(x, y)}
 

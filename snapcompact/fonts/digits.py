@@ -28,7 +28,7 @@ def small_digits(width: int, height: int) -> dict[str, Rows]:
         what: tiny_digit(value, (width - 4) // 2, height - 5) for value, what in enumerate(_LOWERED)
     }
     if height >= 12:
-        for what, over, under in _FRACTIONS.split(" "):
+        for what, over, under in map(tuple, _FRACTIONS.split(" ")):
             made[what] = [
                 *tiny_digit(int(over), 0, 0),
                 *((x, height // 2 - 1 + (x < width // 2)) for x in range(width - 1)),

@@ -13,14 +13,17 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from PIL import Image, ImageFont
 
 from snapcompact.errors import InputError
 from snapcompact.fonts.bdf import MAX_CELL
-from snapcompact.fonts.drawing import Rows
 from snapcompact.fonts.font import Font, Glyph, glyph_name
 from snapcompact.fonts.signs import MIN_CELL, sign_glyphs
+
+if TYPE_CHECKING:
+    from snapcompact.fonts.drawing import Rows
 
 _CODES = (*range(0x21, 0x7F), *range(0xA1, 0xD800), *range(0xE000, 0x33480))
 """What is looked for: planes 0 to 3, where all that is printed has been assigned."""

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from importlib.resources import files
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from snapcompact.errors import InputError, UnknownNameError
 from snapcompact.fonts.bdf import parse_bdf
-from snapcompact.fonts.font import Font
+
+if TYPE_CHECKING:
+    from snapcompact.fonts.font import Font
 
 MAX_FILE_BYTES = 128 << 20
 """Largest font file that is opened; whole CJK families stay under 110 MB."""
@@ -44,6 +47,6 @@ def load_font(name: str, cell: tuple[int, int] | None = None) -> Font:
     if path.stat().st_size > MAX_FILE_BYTES:
         raise InputError(f"{name}: larger than the {MAX_FILE_BYTES} bytes a font may have")
     # Pillow is loaded only where a foreign font is used.
-    from snapcompact.fonts.foreign import rendered_font  # noqa: PLC0415
+    from snapcompact.fonts.foreign import rendered_font
 
     return rendered_font(path, cell)

@@ -74,7 +74,7 @@ def see_cells(
     for known in [said] if said else _same_width(image.width):
         if (seen := _as_printed(image, known, load_atlas(known.font))) is not None:
             return seen
-    ink = _ink(read_grey(data))
+    ink = ink_of(read_grey(data))
     found, grid = _best_grid(ink, [said] if said else _pitches(), load_atlas)
     seen = _see(ink, grid, found, load_atlas(found.font), settle_width=said is None)
     return _confirmed(seen, image)
@@ -96,7 +96,7 @@ def _as_printed(image: PageImage, shape: Shape, atlas: Atlas) -> CellsSeen | Non
     return CellsSeen(read.cells, np.zeros(read.cells.shape, np.bool_), shape, atlas, True)
 
 
-def _ink(grey: NDArray[np.float32]) -> NDArray[np.float32]:
+def ink_of(grey: NDArray[np.float32]) -> NDArray[np.float32]:
     """Brightness as ink, 0 at the paper's level and 1 at the darkest 1 % of what is not paper."""
     paper = float(np.median(grey))
     dark = grey[grey < paper - 32]

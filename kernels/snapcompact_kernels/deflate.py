@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 U = np.uint64
 SAMPLE_ROWS = 12
-"""Rows of cells that the codes are made from: all of them save 0.4 % of bytes at 9 ns a cell."""
+"""Rows of cells that the codes are made from: 24 save 0.2 % of bytes, at 1.1 ns a cell more."""
 SPARSE = 10
 """A place with ink in fewer than 1 of so many bytes is written as runs."""
 LEAST_RUN = 10
@@ -213,7 +213,7 @@ def put_header(
     """Write the zlib header and that of one last block with codes of `lengths` (SYMBOLS).
 
     The code lengths themselves are written in four bits each: their code gives the sixteen numbers
-    0 to 15 four bits, and the three repeats none (158 bytes; repeats would save 50).
+    0 to 15 four bits, and the three repeats none: 158 bytes, 0.2 % of a page.
     """
     at, held, bits = state
     at, held, bits = put(out, at, held, bits, U(0x0178 << 6 | 16))

@@ -62,7 +62,7 @@ def copy(
     """``target[to : to + count] = source[start : start + count]``.
 
     Flat arrays and offsets here and below: each view of a row costs two atomic reference counts,
-    which on 16 scanlines a row of cells is 2 ns a cell, as long as all the rest.
+    and unfiltering takes 4 ns a cell with them, 0.6 without.
     """
     for i in range(count):
         target[U(to) + U(i)] = source[U(start) + U(i)]

@@ -47,11 +47,6 @@ class GlyphTables:
     pair_keys: NDArray[np.uint32]
     pair_ids: NDArray[np.uint16]
 
-    @property
-    def has_wide(self) -> bool:
-        """True if a glyph of the font takes two cells."""
-        return bool((self.pair_ids != NO_GLYPH).any())
-
 
 @lru_cache(maxsize=8)
 def glyph_tables(atlas: Atlas) -> GlyphTables:

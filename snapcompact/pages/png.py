@@ -29,8 +29,6 @@ SIGNATURE = b"\x89PNG\r\n\x1a\n"
 _PREFIX = KEYWORD.encode("ascii") + b"\0"
 PALETTE = 3
 """Colour type of our pages."""
-MAX_PIXEL_BYTES = 8192 * (8192 // 2 + 1)
-"""Scanlines of the largest page at 4 bits a pixel; checked before anything is unpacked."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

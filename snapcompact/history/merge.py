@@ -13,7 +13,7 @@ from snapcompact.history.model import Message, Role, Usage
 
 
 def merged(messages: Iterable[Message]) -> Iterator[Message]:
-    """`messages` with the parts of one answer joined; usage is that of the part that billed most."""
+    """`messages` with the parts of one answer joined; usage is of the part that billed most."""
     held: list[Message] = []
     for message in messages:
         if held and not _same_answer(held[-1], message):

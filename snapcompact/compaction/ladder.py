@@ -7,17 +7,21 @@ and written like any other, so nothing is lost before it is known to fit.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import os
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
+from itertools import groupby
 from typing import TYPE_CHECKING
 
 from snapcompact.compaction.deciding import Prepared
-from snapcompact.compaction.edits import apply_edits
+from snapcompact.compaction.edits import Edit, apply_edits
+from snapcompact.compaction.micro import Region, shake_regions
 from snapcompact.compaction.pairs import reach
 from snapcompact.compaction.partition import Partition
 from snapcompact.compaction.progressive import prune_levels
 from snapcompact.compaction.shrink import Shrunk
 from snapcompact.compaction.trigger import resolve_reserve
+from snapcompact.history.model import Text
 
 if TYPE_CHECKING:
     from snapcompact.compaction.entries import Item
@@ -25,6 +29,7 @@ if TYPE_CHECKING:
 Rung = Callable[[Prepared], Prepared | None]
 """What was decided, changed; None where the rung cannot help."""
 
+SET_ASIDE = "[set aside: {tokens} tokens; whole in {where}]"
 CUT_OFF = "[The {count} oldest messages were cut off to fit; they are in the session's old state.]"
 
 
@@ -54,10 +59,50 @@ def as_decided(ready: Prepared) -> Prepared | None:
     return ready
 
 
+def shaken(ready: Prepared) -> Prepared | None:
+    """Old tool results and long blocks set aside, each with where it can be read again."""
+    items, policy = ready.context.items, ready.job.policy
+    regions = shake_regions(items, ready.estimator, policy.shake, policy.levels.protected_tools)
+    edits = [_set_aside(ready, block) for _, block in groupby(regions, _block_of)]
+    if not edits:
+        return None
+    changed = apply_edits(items, edits)
+    tokens = sum(ready.estimator(item.message) for item in changed)
+    tail = Shrunk(changed, tuple(edits), tokens, fits=True)
+    plan = replace(ready.plan, preparation=None, outcome=None, tail=tail, calls=(), protected=())
+    return replace(ready, job=replace(ready.job, plan=plan))
+
+
+def _block_of(region: Region) -> tuple[int, int]:
+    return region.index, region.block
+
+
+def _set_aside(ready: Prepared, regions: Iterable[Region]) -> Edit:
+    """The edit that puts a notice in place of each of `regions`, all of one block."""
+    found = list(regions)
+    item = ready.context.items[found[0].index]
+    block = item.message.blocks[found[0].block]
+    where = f"{os.path.basename(ready.job.stored.session.source.name)}, entry {item.id}"
+    if not isinstance(block, Text):
+        text = SET_ASIDE.format(tokens=found[0].tokens, where=where)
+        return Edit(found[0].index, found[0].block, text, found[0].tokens, "shake")
+    text = block.text
+    for region in reversed(found):
+        notice = SET_ASIDE.format(tokens=region.tokens, where=where)
+        text = text[: region.start] + notice + text[region.end :]
+    saved = sum(region.tokens for region in found)
+    return Edit(found[0].index, found[0].block, text, saved, "shake")
+
+
 def truncated(ready: Prepared) -> Prepared | None:
-    """The newest messages that fit, no pair parted; only where the settings allow it."""
+    """:func:`newest`, only where the settings allow it."""
+    return newest(ready) if ready.job.policy.recovery.truncate else None
+
+
+def newest(ready: Prepared) -> Prepared | None:
+    """The newest messages that fit half of the room, no pair parted; the others are cut off."""
     limit = room(ready)
-    if not ready.job.policy.recovery.truncate or limit <= 0 or ready.plan.preparation is None:
+    if limit <= 0 or ready.plan.preparation is None:
         return None
     kept = _newest(ready, limit)
     items = [item for item in ready.context.items if item.entry is not ready.context.compaction]
@@ -95,3 +140,6 @@ LADDER: tuple[tuple[str, Rung], ...] = (
     ("truncate", truncated),
 )
 """The rungs in order; ``aggressive-compact`` is decided anew with nothing but the end kept."""
+
+REARRANGED: Mapping[str, Rung] = {"shake": shaken, "window": newest}
+"""Modes that summarise nothing; they only run by themselves, where an order names them."""

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from snapcompact.archive.write import write_archive
+from snapcompact.compaction.ladder import REARRANGED
 from snapcompact.compaction.modes import load_mode
 from snapcompact.compaction.modes import snapcompact as pages
 from snapcompact.compaction.modes.job import Made
@@ -66,13 +67,25 @@ async def make(ready: Prepared, draw: Callable[[], pages.Drawn]) -> Result:
     mode = plan.mode.mode if plan.mode else "soft"
     _refuse_sealed(ready, mode)
     try:
-        made = await _run(ready, mode, draw)
-        return _judged(ready, made)
+        return await _by_mode(ready, mode, draw)
     except (ModelError, InputError) as error:
         if mode == "soft" or ready.rules.strict or _is_sealed(ready):
             raise
         ready.job.say(f"{mode}: {error}; using soft instead")
-    return _judged(ready, await _run(ready, "soft", draw))
+    return await _by_mode(ready, "soft", draw)
+
+
+async def _by_mode(ready: Prepared, mode: str, draw: Callable[[], pages.Drawn]) -> Result:
+    if mode == "snapcompact":
+        return _judged(ready, await pages.run(ready.job, draw))
+    rearranged = REARRANGED.get(mode)
+    if rearranged is None:
+        return _judged(ready, await load_mode(mode)(ready.job))
+    changed = rearranged(ready)
+    if changed is None:
+        raise InputError("it frees too little")
+    said = changed.job.given or _shrunk(changed.plan, changed.context).summary
+    return _judged(changed, Made(mode, said))
 
 
 def _is_sealed(ready: Prepared) -> bool:
@@ -87,12 +100,6 @@ def _refuse_sealed(ready: Prepared, mode: str) -> None:
             f"{ready.job.stored.session.source.name}: its past was sealed by OpenAI's own "
             "compaction; only remote, with a model of OpenAI, can go on from there"
         )
-
-
-async def _run(ready: Prepared, mode: str, draw: Callable[[], pages.Drawn]) -> Made:
-    if mode == "snapcompact":
-        return await pages.run(ready.job, draw)
-    return await load_mode(mode)(ready.job)
 
 
 def handed_in(ready: Prepared, given: HandedIn) -> Prepared:

@@ -701,6 +701,29 @@ def test_a_stale_speculative_result_is_dropped(tmp_path: Path) -> None:
     assert b"OLD" not in path.read_bytes()
 
 
+@pytest.mark.parametrize(
+    ("mode", "mark"),
+    [("handoff", SUMMARY[:10]), ("shake", "set aside:"), ("window", "messages were cut off")],
+)
+def test_modes_that_only_run_by_themselves(mode: str, mark: str, tmp_path: Path) -> None:
+    path = tmp_path / "s.jsonl"
+    code = "```\n" + "some code here\n" * 300 + "```\n"
+    turns = [Turn(f"Do {n}.", f"Did {n}:\n{code}", "some output\n" * 300) for n in range(20)]
+    path.write_bytes(pi(turns))
+    settings = resolve_settings((Source("t", f'methodOrder = ["{mode}"]'),))
+    seen = Seen()
+    with asked("openai", Say(SUMMARY)) as (model, server):
+        seat = seat_for(path, seen, settings=settings, model=model, window=60_000)
+        outcome = asyncio.run(seat.compact(auto=True, reason="threshold"))
+        assert bool(server.asked) == (mode == "handoff")
+    assert outcome.status is Status.DONE, outcome.detail
+    assert seen.events[-1].data["result"]["mode"] == mode
+    assert mark.encode() in path.read_bytes().replace(b"\\n", b"\n")
+    with open_session(path) as session:
+        items = context_of(load_stored(session), SETTINGS.policy.context).items
+    assert items[-1].message.text.startswith("Did 19:")
+
+
 def test_the_cap_of_a_turn(tmp_path: Path) -> None:
     path = session_at(tmp_path)
     capped = resolve_settings((Source("t", "[breaker]\nper_turn = 1"),))
@@ -745,7 +768,7 @@ def test_one_call_from_python(tmp_path: Path) -> None:
     assert len(path.read_bytes()) > len(before)
     again = compact(path, options=options(path), settings=SETTINGS, in_place=True)
     assert again.plan.outcome is not None
-    assert again.plan.outcome.reason is Reason.ALREADY
+    assert again.plan.outcome.status is Status.NOTHING
     with pytest.raises(OutputExistsError):
         compact(path, options=options(path), settings=SETTINGS)
 

@@ -10,10 +10,12 @@ if TYPE_CHECKING:
     from snapcompact.compaction.modes.job import Run
 
 TABLE: Mapping[str, str] = {
+    "handoff": "snapcompact.compaction.modes.soft:run_handoff",
     "remote": "snapcompact.compaction.modes.remote:run",
     "soft": "snapcompact.compaction.modes.soft:run",
 }
-"""Modes that need nothing but their job, sorted; ``snapcompact`` is also given what it drew."""
+"""Modes that need nothing but their job, sorted; ``snapcompact`` is also given what it drew, and
+those of ladder.py summarise nothing."""
 
 
 def load_mode(name: str) -> Run:

@@ -66,6 +66,13 @@ async def run(job: Job) -> Made:
     return Made("soft", done.text, short=done.short, files=done.files, usage=spent, notes=notes)
 
 
+async def run_handoff(job: Job) -> Made:
+    """As :func:`run`, in the sections of a handoff."""
+    prompt = replace(job.policy.prompt, template="handoff")
+    made = await run(replace(job, policy=replace(job.policy, prompt=prompt)))
+    return replace(made, mode="handoff")
+
+
 def _messages(job: Job) -> list[Message]:
     return [item.message for item in job.plan.partition.summarised]
 

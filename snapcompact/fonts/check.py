@@ -11,7 +11,7 @@ import numpy as np
 from snapcompact.fonts.atlas import NO_GLYPH, build_atlas
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -142,6 +142,7 @@ def smallest_distance(atlas: Atlas, codes: Sequence[int] = ASCII) -> int:
     return closest_pairs(atlas, codes)[0].distance
 
 
-def _pairs(table: NDArray[np.int32], codes: Sequence[int]) -> Iterable[Pair]:
-    upper = zip(*np.triu_indices(len(codes), 1), strict=True)
-    return (Pair(int(table[i, j]), codes[i], codes[j]) for i, j in upper)
+def _pairs(table: NDArray[np.int32], codes: Sequence[int]) -> Iterator[Pair]:
+    for i, first in enumerate(codes):
+        for second, distance in zip(codes[i + 1 :], table[i, i + 1 :].tolist(), strict=True):
+            yield Pair(distance, first, second)

@@ -70,8 +70,9 @@ def fill_page(
     it where it did not fit. `breaks` names the line ends (see FLOW) that end their row: PAD behind
     one, if there is room, then BLANK. The cell after the last of the text is END, on a page of its
     own if this one is full; all behind is BLANK. `plain` says that printable ASCII, tab and line
-    end are their own glyph ids. `text` must reach its end, or 4 bytes a cell and 4 more behind
-    `start`. Returns the offset behind the page's text, the number of cells used, and whether END stands.
+    end are their own glyph ids. `text` must reach its end, or 4 bytes a cell and 4 more
+    behind `start`. Returns the offset behind the page's text, the number of cells used, and whether
+    END stands.
     """
     size = text.size
     room = out.size

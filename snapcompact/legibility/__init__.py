@@ -1,1 +1,1 @@
-"""The model's eye: what arrives after its downscale, and how well that can be read."""
+"""How well a model can be expected to read a page, without asking any model."""

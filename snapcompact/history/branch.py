@@ -15,9 +15,12 @@ import numpy as np
 from snapcompact.errors import UnknownNameError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from numpy.typing import NDArray
 
 SPILL_BYTES = 64 << 20
+_CHUNK_BYTES = 1 << 20
 _WORDS = 4
 """Words of a row: id, parent, answer (lowest bit: sidechain), tool call. Hashes, 0 for none."""
 
@@ -80,51 +83,128 @@ class Tree:
         `one_path` the one path from the newest record of all. Else `branch` is the id of a record,
         and the path is from there. Raises UnknownNameError where there is none.
         """
-        rows = self._table()
-        if not len(rows):
+        if not self._count:
             return np.zeros(0, np.uint8)
-        parents, copies = _parents(rows)
-        side = (rows[:, 2] & 1).astype(bool)
-        roots = _roots(parents)
-        if self._side:
-            self.side_trees = _numbered(roots, side)
-        if branch in ("active", "all"):
-            leaves = _leaves(parents, roots, side | copies)
+        try:
+            ids, links, side = self._columns()
+            start = None if branch in ("active", "all") else _find(ids, branch)
+            copies = _copies(ids)
+            parents = _parents(ids, links, copies)
+            del ids, links
+            roots = _roots(parents)
+            if self._side:
+                self.side_trees = _numbered(roots, side)
+            leaves = _leaves(parents, roots, side | copies) if start is None else [start]
+            del roots
             active = _paths(parents, [max(leaves)] if one_path and leaves else leaves)
-        else:
-            active = _paths(parents, [_find(rows, branch)])
-        active = _pull_in(rows, active | side)
+            active |= side
+            self._pull_in(active)
+        finally:
+            if self._file is not None:
+                self._file.close()
         out = active.astype(np.uint8)
         out[_ends(parents, out == Standing.LEFT)] = Standing.LEAF
         out[copies] = Standing.COPY
         return out
 
-    def _table(self) -> NDArray[np.int64]:
-        if self._file is None:
-            return np.frombuffer(self._rows, np.int64).reshape(-1, _WORDS)
-        with self._file as file:  # the map outlives the open file
-            self._rows.tofile(file)
-            file.flush()
-            return np.memmap(file, np.int64, "r").reshape(-1, _WORDS)
+    def _chunks(self) -> Iterator[tuple[slice, NDArray[np.int64]]]:
+        """(places, rows) of all rows, a megabyte at a time: a map of the file would fill memory."""
+        at = 0
+        for block in self._blocks():
+            rows = np.frombuffer(block, np.int64).reshape(-1, _WORDS)
+            yield slice(at, at + len(rows)), rows
+            at += len(rows)
+
+    def _blocks(self) -> Iterator[bytes | array[int]]:
+        if self._file is not None:
+            self._file.seek(0)
+            while block := self._file.read(_CHUNK_BYTES):
+                yield block
+        yield self._rows
+
+    def _columns(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.bool_]]:
+        """Ids, parents' ids, and whether of a sidechain."""
+        ids, links = np.empty(self._count, np.int64), np.empty(self._count, np.int64)
+        side = np.empty(self._count, bool)
+        for place, rows in self._chunks():
+            ids[place], links[place] = rows[:, 0], rows[:, 1]
+            side[place] = rows[:, 2] & 1
+        return ids, links, side
+
+    def _pull_in(self, active: NDArray[np.bool_]) -> None:
+        """Make active, in place, the rest of active answers, and the results of active calls."""
+        for column, mask in ((2, ~1), (3, -1)):
+            if active.all():
+                return
+            wanted = [_keys(rows, column, mask)[~active[place]] for place, rows in self._chunks()]
+            keys = np.unique(np.concatenate(wanted))
+            found = [
+                np.intersect1d(_keys(rows, column, mask)[active[place]], keys)
+                for place, rows in self._chunks()
+            ]
+            keys = np.setdiff1d(np.concatenate(found), [0])
+            for place, rows in self._chunks():
+                active[place] |= _is_one_of(_keys(rows, column, mask), keys)
 
 
-def _key(text: str) -> int:
-    return hash(text) if text else 0
+def _keys(rows: NDArray[np.int64], column: int, mask: int) -> NDArray[np.int64]:
+    return rows[:, column] & mask
 
 
-def _parents(rows: NDArray[np.int64]) -> tuple[NDArray[np.int32], NDArray[np.bool_]]:
-    """(row of each row's parent or -1, whether a row repeats an earlier id)."""
-    ids = np.ascontiguousarray(rows[:, 0])
-    order = np.argsort(ids, kind="stable").astype(np.int32)
-    ids = ids[order]
+def _is_one_of(values: NDArray[np.int64], wanted: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Whether each value is in the sorted `wanted`."""
+    if not len(wanted):
+        return np.zeros(len(values), bool)
+    at = np.searchsorted(wanted, values)
+    at[at == len(wanted)] = 0
+    found: NDArray[np.bool_] = wanted[at] == values
+    return found
+
+
+def _first_rows(
+    ids: NDArray[np.int64], wanted: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    """(ids found of the sorted `wanted`, sorted; the first row of each; all their rows)."""
+    step = _CHUNK_BYTES // 8
+    pieces = [
+        np.flatnonzero(_is_one_of(ids[at : at + step], wanted)) + at
+        for at in range(0, len(ids), step)
+    ]
+    rows = np.concatenate(pieces)
+    found, first = np.unique(ids[rows], return_index=True)
+    return found, rows[first], rows
+
+
+def _copies(ids: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Whether each row repeats the id of an earlier one."""
+    ordered = np.sort(ids)
+    twice = np.unique(ordered[1:][ordered[1:] == ordered[:-1]])
+    del ordered
     copies = np.zeros(len(ids), bool)
-    copies[order[1:][ids[1:] == ids[:-1]]] = True
-    at = np.searchsorted(ids, rows[:, 1])
-    at[at == len(ids)] = 0
-    found = (ids[at] == rows[:, 1]) & (rows[:, 1] != 0)
-    parents = np.where(found, order[at], -1).astype(np.int32)
-    parents[parents == np.arange(len(parents))] = -1
-    return parents, copies
+    if len(twice):
+        _, first, rows = _first_rows(ids, twice)
+        copies[rows] = True
+        copies[first] = False
+    return copies
+
+
+def _parents(
+    ids: NDArray[np.int64], links: NDArray[np.int64], copies: NDArray[np.bool_]
+) -> NDArray[np.int32]:
+    """The row of each row's parent or -1. Nearly always that is the row before."""
+    parents = np.arange(-1, len(ids) - 1, dtype=np.int32)
+    near = np.zeros(len(ids), bool)
+    near[1:] = (links[1:] == ids[:-1]) & ~copies[:-1]
+    far = np.flatnonzero(~near)
+    found, first, _ = _first_rows(ids, np.setdiff1d(links[far], [0]))
+    if len(found):
+        at = np.searchsorted(found, links[far])
+        at[at == len(found)] = 0
+        parents[far] = np.where(found[at] == links[far], first[at], -1)
+    else:
+        parents[far] = -1
+    parents[far[parents[far] == far]] = -1
+    return parents
 
 
 def _roots(parents: NDArray[np.int32]) -> NDArray[np.int32]:
@@ -165,15 +245,6 @@ def _paths(parents: NDArray[np.int32], leaves: list[int]) -> NDArray[np.bool_]:
     return np.frombuffer(active, np.uint8).astype(bool)
 
 
-def _pull_in(rows: NDArray[np.int64], active: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """`active` with all records of active answers, and with the results of active calls."""
-    for column, mask in ((2, ~1), (3, -1)):
-        keys = rows[:, column] & mask
-        wanted = np.unique(keys[active & (keys != 0)])
-        active = active | np.isin(keys, wanted)
-    return active
-
-
 def _ends(parents: NDArray[np.int32], left: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """Rows that are `left` and have no child that is."""
     has_child = np.zeros(len(parents), bool)
@@ -182,8 +253,8 @@ def _ends(parents: NDArray[np.int32], left: NDArray[np.bool_]) -> NDArray[np.boo
     return left & ~has_child
 
 
-def _find(rows: NDArray[np.int64], branch: str) -> int:
-    found = np.flatnonzero(rows[:, 0] == _key(branch))
+def _find(ids: NDArray[np.int64], branch: str) -> int:
+    found = np.flatnonzero(ids == hash(branch))
     if not len(found):
         raise UnknownNameError(
             f"no record with id {branch!r}; a branch is named by its last record, see its report"

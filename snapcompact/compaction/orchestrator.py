@@ -11,9 +11,10 @@ import asyncio
 import time
 from collections.abc import Awaitable, Callable
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from snapcompact.compaction.aside import Aside, brought_up
 from snapcompact.compaction.breaker import Breaker, TurnCount, counts_as_failure, per_turn_cap
 from snapcompact.compaction.deciding import Options, Prepared, prepared, with_mode
 from snapcompact.compaction.guard import Progress, Queued, judge_progress
@@ -23,23 +24,13 @@ from snapcompact.compaction.inbox import Inbox
 from snapcompact.compaction.ladder import LADDER, Rung, as_decided
 from snapcompact.compaction.outcome import Outcome, Reason
 from snapcompact.compaction.run import Result, handed_in, make
-from snapcompact.compaction.speculate import Prepared as Kept
-from snapcompact.compaction.speculate import may_start, stale
+from snapcompact.compaction.speculate import may_start
 from snapcompact.compaction.speculate import prepared as kept_aside
 from snapcompact.compaction.trigger import resolve_threshold, should_compact, speculation_lead
 from snapcompact.errors import FocusRefusedError, SnapcompactError
 
 if TYPE_CHECKING:
     from snapcompact.compaction.settings import Settings
-
-
-@dataclass(slots=True)
-class _Aside:
-    """A speculative result and what it was made from."""
-
-    kept: Kept
-    result: Result
-    ready: Prepared
 
 
 class Orchestrator:
@@ -61,7 +52,7 @@ class Orchestrator:
         self._breaker, self._turn = Breaker(), TurnCount()
         self._running: asyncio.Task[Any] | None = None
         self._speculating: asyncio.Task[None] | None = None
-        self._aside: _Aside | None = None
+        self._aside: Aside | None = None
         self.inbox = Inbox(deliver, self.failures)
         self._runs = 0
 
@@ -278,29 +269,16 @@ class Orchestrator:
                 result = await make(chosen, draw)
             items = ready.context.items
             kept = kept_aside(result.change.summary, items, ready.plan.tokens_before)
-            self._aside = _Aside(kept, result, chosen)
+            self._aside = Aside(kept, result, chosen)
         except SnapcompactError as error:
             if self._settings.policy.breaker.count_speculative:
                 self._breaker = self._breaker.failed(str(error), self._now_ms())
         finally:
             self._speculating = None
 
-    def _take_aside(self, ready: Prepared) -> _Aside | None:
-        """The result kept aside, brought up to `ready`, None where it is stale."""
+    def _take_aside(self, ready: Prepared) -> Aside | None:
         waiting, self._aside = self._aside, None
-        if waiting is None:
-            return None
-        items = ready.context.items
-        if stale(waiting.kept, items, ready.plan.tokens_before, ready.plan.keep_tokens):
-            return None
-        later = items[waiting.kept.base_count :]
-        change = waiting.result.change
-        partition = replace(change.partition, kept=(*change.partition.kept, *later))
-        grown = sum(ready.estimator(item.message) for item in later)
-        change = replace(change, partition=partition, tokens_before=ready.plan.tokens_before,
-                         tokens_after=change.tokens_after + grown)  # fmt: skip
-        result = replace(waiting.result, change=change, tokens_after=change.tokens_after)
-        return _Aside(waiting.kept, result, replace(ready, options=waiting.ready.options))
+        return brought_up(waiting, ready) if waiting is not None else None
 
     # --- telling
 

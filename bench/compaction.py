@@ -117,10 +117,14 @@ def compact(path: Path, out: Path, mode: str, window: int, keep: int) -> Row:
     text = wtf8("\n".join([result.made.summary, *pieces, *map(words_of, kept)]))
     wanted = identifiers(gone)
     words = share(wanted, text)
+    pages = b""
+    if result.made.pages:  # all of them are shown, else the mode gives way
+        with open_archive(out.with_suffix(".archive")) as archive:
+            pages = b"".join(archive.transcript())
     return Row(
         path.stem, window, mode, result.made.mode, result.change.tokens_before,
         result.tokens_after, result.made.pages, round(words, 4),
-        1.0 if result.made.pages else round(words, 4), round(seconds, 2), "; ".join(told)[:200],
+        round(share(wanted, text + pages), 4), round(seconds, 2), "; ".join(told)[:200],
     )  # fmt: skip
 
 

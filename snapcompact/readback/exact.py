@@ -120,11 +120,7 @@ def _best_grid(
     found = [(shape, find_grid(ink, shape, load_atlas(shape.font))) for shape in tried]
     shape, grid = min(found, key=lambda pair: pair[1].misfit)
     if grid.misfit > WORST_MISFIT:
-        wanted = f"shape {shape.name!r}" if len(found) == 1 else "any named shape"
-        raise PageError(
-            f"no page of {wanted} is seen in this picture of {ink.shape[1]}x{ink.shape[0]} px: "
-            "name the shape it was printed in, or give a sharper picture"
-        )
+        raise _no_page(ink, f"shape {shape.name!r}" if len(found) == 1 else "any named shape")
     return shape, grid
 
 
@@ -166,7 +162,16 @@ def _see(
     unsure[:, : nearest.cells.shape[1]] = nearest.margin < UNSURE
     of_text = np.zeros(cells.size, np.bool_)
     of_text[page_rows(cells, shape, atlas)[1]] = True
+    if 2 * unsure.reshape(-1)[of_text].sum() > of_text.sum():
+        raise _no_page(ink, f"shape {shape.name!r}")
     return CellsSeen(cells, unsure & of_text.reshape(cells.shape), shape, atlas, False)
+
+
+def _no_page(ink: NDArray[np.float32], wanted: str) -> PageError:
+    return PageError(
+        f"no page of {wanted} is seen in this picture of {ink.shape[1]}x{ink.shape[0]} px: "
+        "name the shape it was printed in, or give a sharper picture"
+    )
 
 
 def _used(means: NDArray[np.float32]) -> slice:

@@ -25,6 +25,8 @@ NODES = 160
 """Cells looked at for each offset tried."""
 SURE = 0.35
 """A misfit below this is a page in its place; offsets a pixel off give 0.5 and more at 8x16."""
+LIKELY = 0.65
+"""A misfit below this is a page of other letters than ASCII, if it lies where it was printed."""
 MOST_ANISOTROPY = 1.03
 SCALES = (0.3, 4.0)
 PEAKS = 4
@@ -59,12 +61,14 @@ def find_grid(ink: NDArray[np.float32], shape: Shape, atlas: Atlas) -> Grid:
     best = Grid(0.0, 0.0, 1.0, 1.0)
     if _in_place(ink, shape, atlas):
         return replace(best, misfit=0.0)
+    ratio = ink.shape[1] / shape.page_width
     for scale_x, scale_y in _scales(ink, shape):
         page = straighten(ink, Grid(0.0, 0.0, scale_x, scale_y), _all_of(ink, scale_x, scale_y))
         x, y, misfit = _find_offset(page, shape, atlas)
-        if misfit < best.misfit:
+        whole = x == y == 0 and scale_x == scale_y == ratio and misfit < LIKELY
+        if whole or misfit < best.misfit:
             best = Grid(x * scale_x, y * scale_y, scale_x, scale_y, misfit)
-        if best.misfit < SURE:
+        if whole or best.misfit < SURE:
             break
     return best if best.plain and best.misfit < SURE / 3 else _refined(ink, best, shape, atlas)
 
@@ -107,8 +111,8 @@ def _in_place(ink: NDArray[np.float32], shape: Shape, atlas: Atlas) -> bool:
         return float(_misfits(windows, flat).sum() / max((windows**2).sum(), 1e-6))
 
     here = misfit(0, 0)
-    around = ((-1, 0), (1, 0), (0, -1), (0, 1))
-    return here < SURE and all(here < misfit(y, x) for y, x in around)
+    around = min(misfit(y, x) for y, x in ((-1, 0), (1, 0), (0, -1), (0, 1)))
+    return (here < SURE and here < around) or (here < LIKELY and 1.1 * here < around)
 
 
 def _all_of(ink: NDArray[np.float32], scale_x: float, scale_y: float) -> tuple[int, int]:

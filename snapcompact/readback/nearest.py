@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from snapcompact.readback.noise import Noise, measure_noise
+from snapcompact.readback.noise import HEAVIEST, Noise, measure_noise
 from snapcompact.readback.templates import Templates, blur, draw, fit_kernel, gaussian
 
 if TYPE_CHECKING:
@@ -25,6 +25,8 @@ REACH = 2
 SIGMAS_PX = (0.0, 0.8, 1.2)
 CHUNK_CELLS = 2048
 """Cells at once: with 5,000 glyphs their distances take 40 MB."""
+NOISE_CELLS = 1500
+"""Cells that the noise is measured on."""
 RARE = 0.002
 """How often a glyph beyond ASCII is printed, before a page is looked at, as a share of one of
 ASCII: 1 % of the corpus's characters are such, of 1,200 different ones."""
@@ -59,10 +61,10 @@ def nearest_glyphs(
         kernel = fit_kernel(clean, ink, shown)
         residual = np.where(shown, ink - blur(clean, kernel), 0).astype(np.float32)
         fitted = _Fitted(templates, kernel, residual, shown)
-        if number == 0:
+        if number < 2:  # the first kernel is learnt from common glyphs alone
             best = _candidates(ink, shown, blur(templates.ink, kernel), templates)
         energies = fitted.energies(cells.reshape(-1), best)
-        noise = fitted.noise(cells.reshape(-1), best)
+        noise = fitted.noise(cells.reshape(-1), best, energies)
         costs = noise.weight * energies + _prior(cells if number else None, templates)[best]
         cells = np.take_along_axis(best, costs.argmin(axis=1)[:, None], axis=1).reshape(grid)
     if templates.is_right.any():
@@ -198,18 +200,29 @@ class _Fitted:
             out[part] = (own**2).sum(axis=1)[:, None] - 2 * cross + squares
         return out
 
-    def noise(self, present: NDArray[np.intp], candidates: NDArray[np.intp]) -> Noise:
-        """The noise of cells with ink, along the differences of glyphs that are near."""
+    def noise(
+        self,
+        present: NDArray[np.intp],
+        candidates: NDArray[np.intp],
+        energies: NDArray[np.float32],
+    ) -> Noise:
+        """The noise that the nearest candidates leave in cells with ink, where all of it is shown.
+
+        Measured along the differences between the nearest two.
+        """
+        if candidates.shape[1] < 2:
+            return Noise(HEAVIEST)
         flat = self._flat()
-        windows = _windows(self.residual, self.templates, REACH)
-        inked = np.flatnonzero(self.templates.ink[present].any(axis=(1, 2)))
-        if inked.size < 2 or candidates.shape[1] < 2:
-            return Noise(1e4)
-        rng = np.random.default_rng(0)
-        some = rng.choice(inked, min(1500, inked.size), replace=False)
-        other = candidates[some, 0]
-        other = np.where(other == present[some], candidates[some, 1], other)
-        return measure_noise(windows[rng.permutation(some)], flat[present[some]] - flat[other])
+        two = np.take_along_axis(candidates, np.argpartition(energies, 1, axis=1)[:, :2], axis=1)
+        whole = _masks(self.shown, self.templates, REACH).all(axis=1)
+        inked = np.flatnonzero(self.templates.ink[two[:, 0]].any(axis=(1, 2)) & whole)
+        if inked.size < 2:
+            return Noise(HEAVIEST)
+        some = np.random.default_rng(0).choice(inked, min(NOISE_CELLS, inked.size), replace=False)
+        left = _windows(self.residual, self.templates, REACH)[some]
+        left = left + flat[present[some]] - flat[two[some, 0]]
+        other = np.random.default_rng(1).permutation(some)
+        return measure_noise(left, flat[two[other, 0]] - flat[two[other, 1]])
 
 
 def _mend_halves(

@@ -76,7 +76,9 @@ def test_corpus_comes_back_from_the_archive_and_from_its_pages_alone(
     pages = tmp_path / "elsewhere"
     shutil.move(out / "pages", pages)
     shutil.rmtree(out)
-    assert b"".join(read_lone_pages([pages])) == transcript_of(path)
+    read = list(read_lone_pages([pages]))
+    assert b"".join(page.text for page in read) == transcript_of(path)
+    assert not any(page.unsure for page in read)
 
 
 @needs_corpus

@@ -21,7 +21,7 @@ from snapcompact.readback.templates import glyph_templates
 from snapcompact.readback.truth import cell_characters
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from snapcompact.legibility.eye import Eye
     from snapcompact.pages.cells import PageCells
     from snapcompact.pages.shape import Shape
-    from snapcompact.transcript.identifiers import Identifier
 
 TOP_MISREADINGS = 12
 PROBE_COPIES = 24
@@ -79,14 +78,6 @@ class Score:
     ascii_rates: NDArray[np.float64]
 
 
-@dataclass(frozen=True, slots=True)
-class Risk:
-    """An identifier and the chance that it is not read exactly."""
-
-    identifier: Identifier
-    chance: float
-
-
 def score(sample: Sequence[bytes], shape: Shape, atlas: Atlas, sight: Sight) -> Score:
     """The score of a text of which `sample` holds blocks, printed as `shape` with `atlas`.
 
@@ -110,19 +101,20 @@ def score(sample: Sequence[bytes], shape: Shape, atlas: Atlas, sight: Sight) -> 
     )
 
 
-def at_risk(identifiers: Iterable[Identifier], ascii_rates: NDArray[np.float64]) -> list[Risk]:
-    """Each of `identifiers` with its chance to be misread, the likeliest first.
+def misread_chances(
+    words: Sequence[bytes], ascii_rates: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """(words,) the chance that each of `words`, none of them empty, is not read exactly.
 
-    Characters beyond ASCII count as the worst of ASCII that is printed.
+    Bytes beyond ASCII count as the worst of ASCII that is printed.
     """
+    if not words:
+        return np.empty(0)
     right = np.log1p(-np.minimum(ascii_rates, 1 - 1e-9))
-    worst = float(right[33:127].min())
-    by_byte = np.concatenate([right, np.full(128, worst)])
-    risks = []
-    for identifier in identifiers:
-        text = np.frombuffer(identifier.text, np.uint8)
-        risks.append(Risk(identifier, float(-np.expm1(by_byte[text].sum()))))
-    return sorted(risks, key=lambda risk: (-risk.chance, risk.identifier.offset))
+    by_byte = np.concatenate([right, np.full(128, right[33:127].min())])
+    starts = np.cumsum([0, *map(len, words[:-1])])
+    logs = np.add.reduceat(by_byte[np.frombuffer(b"".join(words), np.uint8)], starts)
+    return np.asarray(-np.expm1(logs))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -195,7 +187,7 @@ def _read(
         seen[number, : page.shape[0], : page.shape[1]] = page[:height]
     known = glyph_templates(shape, atlas)
     glyphs = known.ink[np.searchsorted(known.ids, ids)]
-    prior = np.where(ids < 127, 1, RARE).astype(np.float32)
+    prior = _prior(truth, ids)
     noise = np.asarray(sight.eye.noise / printed.contrast, np.float32)
     phases = down.phases[printed.row] * 64 + across.phases[printed.column]
     out = no_odds(truth.size, ids.size)
@@ -244,6 +236,18 @@ def _candidates(printed: NDArray[np.uint16], atlas: Atlas) -> NDArray[np.uint16]
     """Glyphs that a reader would think of, in order: ASCII and what the pages print."""
     ids = {9, 10, *range(32, 127), *np.unique(printed).tolist()}
     return np.array(sorted(ids), np.uint16)
+
+
+def _prior(truth: NDArray[np.intp], ids: NDArray[np.uint16]) -> NDArray[np.float32]:
+    """(glyphs,) how often a reader expects each, a share of one of ASCII.
+
+    ASCII is expected all alike, so that identifiers are judged as they are read; others as often
+    as the pages print them, and never less than RARE.
+    """
+    printed = np.bincount(truth, minlength=ids.size)
+    plain = ids < 127
+    share = printed / max(float(printed[plain].mean()), 1)
+    return np.where(plain, 1, np.clip(share, RARE, 1)).astype(np.float32)
 
 
 def _contrast(cells: NDArray[np.uint16], shape: Shape) -> NDArray[np.float32]:

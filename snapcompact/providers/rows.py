@@ -82,6 +82,8 @@ class Model:
     date: date
     image: ImageRule | None = None
     fit: Fit = Fit()
+    shapes_basis: str = ""
+    shapes_reason: str = ""
     detail: str = ""
     thinking: bool = True
     note: str = ""

@@ -209,9 +209,9 @@ def test_the_guide_is_plain(fidelity: str) -> None:
 
 
 def test_shapes_get_denser_and_stored_pages_are_used_where_they_are_seen_whole() -> None:
-    stored = parse_shape("8x16@11x16-1568x1568")
+    stored = parse_shape("8x16@9x16-1568x1568")
     assert payload_shapes(stored, row("claude-opus-4-7"))[0] == stored
-    assert payload_shapes(stored, row("claude-sonnet-4-5"))[0].name == "8x16@11x16-1568x784"
+    assert payload_shapes(stored, row("claude-sonnet-4-5"))[0].name == "8x16@9x16-1568x784"
     assert payload_shapes(stored, row("gemini-3-pro"))[0].name == "8x16@8x22-2048x2048"
     for model in load_catalog().models:
         shapes = payload_shapes(stored, model)

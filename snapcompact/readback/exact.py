@@ -35,9 +35,9 @@ if TYPE_CHECKING:
     from snapcompact.pages.png import PageImage
     from snapcompact.pages.shape import Shape
 
-UNSURE = 4.0
-"""A margin below this is unsure. Of 20,000 cells under 5 % noise, 96 % of the wrong ones are, and
-0.4 % of the right ones."""
+UNSURE = 6.0
+"""A margin (log odds) below this is unsure. On pages of the corpus at 8x16, 6x12 and 5x8 after JPEG
+10, half size and 5 % noise; figures in bench/README.md."""
 WORST_MISFIT = 0.85
 """Of the grid; above it no page of the shape is seen. Photographs of other text give 0.9."""
 

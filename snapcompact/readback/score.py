@@ -187,7 +187,7 @@ def _exact(
         first = int(aligned.start[start])
         flagged = bool(unsure[first : int(aligned.end[end - 1])].any())
         read = aligned.read_for(start, end).strip()
-        found[span.name] += _outcome(aligned.truth[start:end], read, flagged=flagged)
+        found[span.name] += _outcome(aligned.truth[start:end].strip(), read, flagged=flagged)
     return dict(found)
 
 

@@ -87,6 +87,12 @@ def test_an_identifier_is_right_or_a_gap_or_invented() -> None:
     assert score_page(truth, longer).exact["uuid"] == Exact(invented=1)
 
 
+def test_an_identifier_at_a_row_border_is_right() -> None:
+    for lead in range(30, 44):
+        truth = truth_of("x" * lead + " " + UUID + " tail")
+        assert score_page(truth, Reading(truth.rows)).exact_all.recall == 1
+
+
 def test_rows_are_lost_moved_and_added() -> None:
     lines = [f"this is the row of number {word}" for word in ("one", "two", "three", "four")]
     plain = ["alpha beta gamma", "0123456789", "DELTA EPSILON", "the quick brown fox"]

@@ -36,6 +36,7 @@ def tables(data: Json) -> list[tuple[str, list[str], list[list[str]]]]:
         ("Errors by who speaks and by kind of text", *_scope_table(data)),
         ("Commonest confusions", *_confusion_table(data)),
         ("Pareto fronts: characters a token against errors", *_front_table(data)),
+        *([("Probes and verdict", *_probe_table(data))] if data["probes"] else []),
     ]
 
 
@@ -162,6 +163,25 @@ def _visible(character: str) -> str:
 def _front_table(data: Json) -> tuple[list[str], list[list[str]]]:
     head = ["model", "reader", "shapes that none beats in both"]
     return head, [[f["model"], f["reader"], ", ".join(f["shapes"]) or "–"] for f in data["fronts"]]
+
+
+def _probe_table(data: Json) -> tuple[list[str], list[list[str]]]:
+    head = ["shape", "reader", "over", "correct", "abstained", "silently wrong", "near misses taken",
+            "may be the default"]  # fmt: skip
+    rows = []
+    for p in data["probes"]:
+        verdict = p["verdict"]
+        said = "yes" if verdict["may_be_default"] else "no: " + "; ".join(verdict["reasons"])
+        for over in ("pages", "text"):
+            kinds = p[over]["by_kind"].values()
+            counts = [
+                str(sum(kind.get(outcome, 0) for kind in kinds))
+                for outcome in ("correct", "abstained", "silently wrong")
+            ]
+            taken = str(p[over]["near_misses_taken"])
+            last = said if over == "pages" else ""
+            rows.append([p["shape"], p["reader"], over, *counts, taken, last])
+    return head, rows
 
 
 def _number(value: float | None) -> str:

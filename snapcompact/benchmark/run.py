@@ -15,6 +15,7 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 from snapcompact.benchmark.pareto import mark_front
+from snapcompact.benchmark.probing import run_probes
 from snapcompact.benchmark.sample import KeptPage, Printed, print_sessions
 from snapcompact.history.session import open_session
 from snapcompact.pages.shape import parse_shape
@@ -29,6 +30,7 @@ from snapcompact.readback.score import (
     interval,
     score_page,
 )
+from snapcompact.readback.vision import VisionReader
 from snapcompact.tokens import TokenCounter
 from snapcompact.transcript.write import write_transcript
 
@@ -56,6 +58,8 @@ class BenchOptions:
     models: tuple[str, ...] = DEFAULT_MODELS
     sample: int = 8
     seed: int = 0
+    probes: int = 0
+    """Of each kind, asked of vision readers; 0 asks none."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -87,6 +91,7 @@ def run_bench(
     texts = _text_tokens(paths, models)
     shapes: list[Json] = []
     readings: list[Json] = []
+    probed: list[Json] = []
     pages: dict[tuple[str, str], tuple[ReadPage, ...]] = {}
     for name in options.shapes:
         shape = parse_shape(name)
@@ -98,6 +103,9 @@ def run_bench(
             read, figures = _read(printed, reader)
             pages[shape.name, reader.name] = read
             readings.append(figures)
+            if options.probes and isinstance(reader, VisionReader) and printed.sample:
+                tell(f"probing {reader.name} on {shape.name}")
+                probed.append(_probe(printed.sample[0], reader, options))
     data = {
         "schema": SCHEMA,
         "tool": version("snapcompact"),
@@ -109,9 +117,17 @@ def run_bench(
         "text_tokens": {found.id: round(texts[found.model.tokenizer]) for found in models},
         "shapes": shapes,
         "readings": readings,
+        "probes": probed,
     }
     mark_front(data)
     return BenchResult(data, pages)
+
+
+def _probe(page: KeptPage, reader: VisionReader, options: BenchOptions) -> Json:
+    """Probes planted in the text of `page`."""
+    shape, atlas = page.picture.shape, page.picture.atlas
+    text = "".join(page.truth.rows).encode("utf-8", "replace")
+    return run_probes(reader, text, shape, atlas, seed=options.seed, each=options.probes)
 
 
 def machine() -> Json:

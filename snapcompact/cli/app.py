@@ -9,8 +9,10 @@ import typer
 
 from snapcompact.cli import (
     archive,
+    bench,
     compact,
     config,
+    dataset,
     estimate,
     export,
     fonts,
@@ -62,6 +64,8 @@ for module in (
     fonts,
     models,
     legibility,
+    bench,
+    dataset,
     compact,
     undo,
     config,

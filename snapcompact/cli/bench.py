@@ -31,6 +31,9 @@ def bench(
     ] = "claude-4.7,gpt-5.4,gemini-3",
     sample: Annotated[int, typer.Option(min=1, help="Pages read for each shape and reader.")] = 8,
     seed: Annotated[int, typer.Option(help="Draws the sample.")] = 0,
+    probes: Annotated[
+        int, typer.Option(min=0, max=16, help="Questions of each kind asked of a vision model.")
+    ] = 0,
     output: Annotated[
         Path | None,
         typer.Option("--output", "-o", metavar="FOLDER", help="Where the reports go."),
@@ -62,6 +65,7 @@ def bench(
             models=tuple(models.split(",")),
             sample=sample,
             seed=seed,
+            probes=probes,
             output=output,
             answers=answers,
             base_url=base_url,

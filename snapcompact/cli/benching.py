@@ -19,7 +19,7 @@ from snapcompact.files import cache_dir, disk_errors, write_atomic
 from snapcompact.pages.shape import parse_shape
 from snapcompact.readback.reader import VISION, Reader, open_reader
 
-BRIEF_TABLES = ("Shapes", "Tokens", "Readers")
+BRIEF_TABLES = ("Shapes", "Tokens", "Readers", "Probes and verdict")
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +32,7 @@ class Request:
     models: tuple[str, ...]
     sample: int
     seed: int
+    probes: int
     output: Path | None
     answers: Path | None
     base_url: str
@@ -49,7 +50,9 @@ def run_bench_command(request: Request, *, as_json: bool, quiet: bool) -> None:
         parse_shape(name)
     announce_compiling(quiet=quiet)
     readers = [_reader(name, request, quiet=quiet) for name in request.readers]
-    options = BenchOptions(request.shapes, request.models, request.sample, request.seed)
+    options = BenchOptions(
+        request.shapes, request.models, request.sample, request.seed, request.probes
+    )
     result = run_bench(
         request.sessions, options, readers, tell=lambda line: None if quiet else note(line)
     )

@@ -30,10 +30,7 @@ class Answers:
 
     def key(self, model: str, page: PagePicture) -> str:
         """The name of the answer of `model` to `page`; letters and digits, 40 of them."""
-        digest = sha256()
-        for part in (model.encode(), prompt(page.shape).encode(), page.data):
-            digest.update(len(part).to_bytes(8, "big") + part)
-        return digest.hexdigest()[:40]
+        return answer_key(model.encode(), prompt(page.shape).encode(), page.data)
 
     def get(self, key: str) -> Completion | None:
         """The answer kept under `key`. Raises InputError where its file is damaged."""
@@ -59,3 +56,11 @@ class Answers:
         self.folder.mkdir(parents=True, exist_ok=True)
         value = {"page": name, **asdict(completion)}
         write_atomic(self.folder / f"{key}.json", orjson.dumps(value, option=orjson.OPT_INDENT_2))
+
+
+def answer_key(*parts: bytes) -> str:
+    """The name of the answer to what `parts` ask; letters and digits, 40 of them."""
+    digest = sha256()
+    for part in parts:
+        digest.update(len(part).to_bytes(8, "big") + part)
+    return digest.hexdigest()[:40]

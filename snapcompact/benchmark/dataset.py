@@ -108,11 +108,10 @@ def write_dataset(found: Iterable[Record], form: str, folder: Path) -> list[Path
         raise UnknownNameError(f"unknown form {form!r}; known are {', '.join(FORMS)}")
     if form == "parquet":
         need("pyarrow", "dataset")
+    if folder.exists():
+        raise OutputExistsError(f"{folder} already exists; give another name")
     with disk_errors("make", folder):
-        try:
-            folder.mkdir(parents=True)
-        except FileExistsError as error:
-            raise OutputExistsError(f"{folder} already exists; give another name") from error
+        folder.mkdir(parents=True)
     written: list[Path] = []
     source = iter(found)
     while shard := list(islice(source, SHARD_RECORDS)):

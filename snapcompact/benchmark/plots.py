@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 Json = dict[str, Any]
+_NO_METADATA = {"Date": None, "Creator": None, "Format": None, "Type": None}
 _LEAST = 1e-5
 """Where a rate of 0 is drawn on a logarithmic axis."""
 
@@ -77,5 +78,5 @@ def _svg(figure: Any) -> str:
     from matplotlib import rc_context
 
     with rc_context({"svg.hashsalt": "snapcompact"}):
-        figure.savefig(out, format="svg", metadata={"Date": None})
+        figure.savefig(out, format="svg", metadata=_NO_METADATA)
     return out.getvalue()[out.getvalue().index("<svg") :]

@@ -166,7 +166,7 @@ def _front_table(data: Json) -> tuple[list[str], list[list[str]]]:
 
 
 def _probe_table(data: Json) -> tuple[list[str], list[list[str]]]:
-    head = ["shape", "reader", "over", "correct", "abstained", "silently wrong", "near misses taken",
+    head = ["shape", "reader", "over", "correct", "abstained", "silently wrong", "near misses",
             "may be the default"]  # fmt: skip
     rows = []
     for p in data["probes"]:

@@ -15,6 +15,9 @@ from snapcompact.errors import InputError, SnapcompactError
 from snapcompact.pages.cells import PageStart, paginate
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from snapcompact.fonts.atlas import Atlas
     from snapcompact.pages.cells import PageCells
     from snapcompact.pages.shape import Shape
@@ -35,11 +38,11 @@ class PagePrinter:
         *,
         start: PageStart | None = None,
         path: Callable[[int], str] = names.page_path,
+        used: Iterable[int] = (),
     ) -> None:
         self.folder = folder
         self.shape = shape
-        self.used: set[int] = set()
-        """Glyph ids on the pages so far."""
+        self._used = frozenset(used)
         self._effort = effort
         self._start = start or PageStart()
         self._path = path
@@ -52,24 +55,34 @@ class PagePrinter:
 
         return load_atlas(self.shape.font)
 
-    def paginate(self, pieces: Iterable[bytes]) -> Iterator[ToPrint]:
-        """The pages of a transcript that comes in `pieces`; notes the glyphs in use."""
+    @cached_property
+    def _printed(self) -> NDArray[np.bool_]:
+        """By glyph id, whether it is on the pages so far."""
         import numpy as np
 
+        return np.zeros(self.atlas.codes.size, np.bool_)
+
+    @property
+    def used(self) -> set[int]:
+        """Glyph ids on the pages so far, and those that were used before."""
+        return set(self._used).union(self._printed.nonzero()[0].tolist())
+
+    def paginate(self, pieces: Iterable[bytes]) -> Iterator[ToPrint]:
+        """The pages of a transcript that comes in `pieces`; notes the glyphs in use."""
         for page in paginate(pieces, self.shape, self.atlas, self._start):
-            self.used.update(np.unique(page.cells).tolist())
+            self._printed[page.cells] = True  # a third of the time that unique() takes
             yield page, next(self._finished, None)
 
     def print(self, item: ToPrint) -> PageRow:
         """Draw a page, read it back, write its file; its row (whose message span is empty)."""
-        from snapcompact.pages.pipeline import render_page
+        from snapcompact.pages.pipeline import draw_page
 
         page, done = item
         path = self._path(page.number)
         if done is not None and self._is_done(done, page):
             return done
-        drawn = render_page(page, self.shape, self.atlas, effort=self._effort)
-        self._check(drawn.png, page)
+        drawn, printed = draw_page(page, self.shape, self.atlas, effort=self._effort)
+        self._check(drawn.png, printed, page)
         self._write(path, drawn.png)
         return PageRow(
             page=page.number,
@@ -90,11 +103,12 @@ class PagePrinter:
 
         return atlas_to_bdf(self.atlas, self.used).encode()
 
-    def _check(self, png: bytes, page: PageCells) -> None:
-        from snapcompact.archive.page import read_page
+    def _check(self, png: bytes, printed: NDArray[np.uint8], page: PageCells) -> None:
+        from snapcompact.pages.decode import reads_back
+        from snapcompact.pages.png import decode
 
-        text = read_page(png, self.atlas, self.shape).text
-        if text is None or hashlib.sha256(text).hexdigest() != page.sha256:
+        scanlines = decode(png).scanlines
+        if not reads_back(scanlines, printed, page.sha256, self.shape, self.atlas):
             raise InputError(
                 f"page {page.number} does not read back as it was printed; this is a fault of "
                 f"snapcompact with shape {self.shape.name}, please report it"

@@ -72,8 +72,8 @@ class ArchiveWriter:
             str(options["effort"]),
             start=start,
             path=self._path,
+            used=used,
         )
-        self._printer.used.update(used)
         self._blobs: dict[str, int] = {}
         self._totals = {"cells": 0, "png_bytes": 0, "blobs": 0, "blob_bytes": 0}
         if base is not None:

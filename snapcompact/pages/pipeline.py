@@ -16,6 +16,9 @@ from snapcompact.pages.render import paint, raster, thread_buffer
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    import numpy as np
+    from numpy.typing import NDArray
+
     from snapcompact.fonts.atlas import Atlas
     from snapcompact.pages.cells import PageCells
     from snapcompact.pages.shape import Shape
@@ -49,6 +52,16 @@ def render_pages(
 
 def render_page(page: PageCells, shape: Shape, atlas: Atlas, *, effort: str = "fast") -> PagePng:
     """One page drawn; deterministic."""
+    return draw_page(page, shape, atlas, effort=effort)[0]
+
+
+def draw_page(
+    page: PageCells, shape: Shape, atlas: Atlas, *, effort: str = "fast"
+) -> tuple[PagePng, NDArray[np.uint8]]:
+    """One page drawn, and its scanlines as ``render.raster`` gives them.
+
+    They stand in a buffer of this thread, until it draws or reads the next page.
+    """
     scanlines = raster(page.cells, shape, atlas, thread_buffer(shape, "page"))
     metadata = PageMetadata(
         shape=shape.name,
@@ -69,4 +82,4 @@ def render_page(page: PageCells, shape: Shape, atlas: Atlas, *, effort: str = "f
         metadata,
         depth=depth_of(shape.ink),
     )
-    return PagePng(page, data, hashlib.sha256(data).hexdigest(), height)
+    return PagePng(page, data, hashlib.sha256(data).hexdigest(), height), scanlines

@@ -85,7 +85,7 @@ def _shape_table(data: Json) -> tuple[list[str], list[list[str]]]:
 
 def _token_table(data: Json) -> tuple[list[str], list[list[str]]]:
     head = ["shape", "model", "page tokens", "characters a token", "times fewer than text",
-            "every pixel arrives"]  # fmt: skip
+            "every pixel arrives", "CER foreseen"]  # fmt: skip
     rows = []
     for shape in data["shapes"]:
         for m in shape["models"]:
@@ -94,6 +94,7 @@ def _token_table(data: Json) -> tuple[list[str], list[list[str]]]:
                 shape["shape"], m["model"], tokens if m["high_tokens"] else "takes no images",
                 _number(m["characters_per_token"]), _number(m["times_fewer_tokens"]),
                 "yes" if m["pixels_arrive"] else "no",
+                spread(m["predicted_cer"]) if m["predicted_cer"] else "–",
             ])  # fmt: skip
     return head, rows
 

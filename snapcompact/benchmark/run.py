@@ -18,9 +18,11 @@ from snapcompact.benchmark.pareto import mark_front
 from snapcompact.benchmark.probing import run_probes
 from snapcompact.benchmark.sample import KeptPage, Printed, print_sessions
 from snapcompact.history.session import open_session
+from snapcompact.legibility.eye import eye_of
+from snapcompact.legibility.score import Sight, score
 from snapcompact.pages.shape import parse_shape
 from snapcompact.providers.catalog import match, user_catalog
-from snapcompact.providers.price import image_price
+from snapcompact.providers.price import image_price, seen_size
 from snapcompact.readback.reader import read_pages
 from snapcompact.readback.score import (
     Exact,
@@ -180,7 +182,20 @@ def _model_figures(printed: Printed, found: Match, texts: Mapping[str, float]) -
         "characters_per_token": printed.characters / high if high else None,
         "times_fewer_tokens": texts[found.model.tokenizer] / high if high else None,
         "pixels_arrive": whole,
+        "predicted_cer": _predicted_cer(printed, found) if found.model.vision else None,
     }
+
+
+def _predicted_cer(printed: Printed, found: Match) -> Json | None:
+    """What the model's eye gives for the sample's text (legibility/), beside what is measured."""
+    if not printed.sample:
+        return None
+    shape = printed.shape
+    texts = ["".join(page.truth.rows).encode("utf-8", "replace") for page in printed.sample]
+    seen = seen_size(found.model, shape.page_width, shape.grid_rows * shape.pitch_height)
+    sight = Sight(seen, eye_of(found.model.name))
+    cer = score(texts, shape, printed.sample[0].picture.atlas, sight).cer
+    return {"value": cer.value, "low": cer.low, "high": cer.high}
 
 
 def _read(printed: Printed, reader: Reader) -> tuple[tuple[ReadPage, ...], Json]:

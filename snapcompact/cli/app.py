@@ -13,6 +13,7 @@ from snapcompact.cli import (
     compact,
     config,
     dataset,
+    doctor,
     estimate,
     export,
     fonts,
@@ -70,6 +71,7 @@ for module in (
     undo,
     config,
     rpc,
+    doctor,
 ):
     module.register(app)
 

@@ -26,8 +26,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from snapcompact.errors import SnapcompactError
-from snapcompact.fonts.atlas import Atlas, load_atlas
-from snapcompact.fonts.load import font_names
+from snapcompact.fonts.atlas import Atlas, build_atlas, load_atlas
+from snapcompact.fonts.load import font_names, load_font
 from snapcompact.legibility.eye import DEFAULT, Eye, eye_of
 from snapcompact.legibility.sample import BLOCK_BYTES, Sampler
 from snapcompact.legibility.score import Sight, misread_chances, score
@@ -36,6 +36,8 @@ from snapcompact.pages.shape import Shape
 X11 = Path("/usr/share/fonts/X11/misc")
 CORPUS = Path(os.environ.get("SNAPCOMPACT_CORPUS", "../shared/corpus"))
 HEX_DIGITS = 12
+BEYOND_CJK = 0x2E80
+"""Code points from here on are left out: whole CJK fonts have more glyphs than an atlas takes."""
 BLURS_PX = (0.4, 0.5, 0.55, 0.6, 0.65, 0.7, 0.75, 0.8, 0.9)
 NOISES = tuple(round(0.03 * 1.15**step, 3) for step in range(22))
 SCALES = (1.0, 0.75, 0.66, 0.5)
@@ -143,7 +145,8 @@ def fonts(json_path: Path | None) -> None:
     rows = []
     for name, path in ({f"ours {n}": n for n in font_names()} | PUBLIC).items():
         try:
-            atlas = load_atlas(path if path in font_names() else str(X11 / path))
+            font = load_font(path if path in font_names() else str(X11 / path))
+            atlas = build_atlas(font, codes=range(BEYOND_CJK))
         except SnapcompactError as error:
             print(f"{name}: left out: {error}")
             continue

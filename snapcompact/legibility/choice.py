@@ -22,14 +22,20 @@ NEAR_BEST = 0.985
 
 
 def candidate_shapes(model: Model) -> tuple[Shape, ...]:
-    """The model's own shapes whose fonts are shipped, then every font and gap on its best page."""
-    own = [shape for shape in map(parse_shape, model.shapes) if shape.font in font_names()]
+    """The model's own shapes whose fonts are shipped, then every font and gap on its best page.
+
+    The latter only for models that take images.
+    """
+    named = [parse_shape(name) for name in model.shapes]
+    own = [shape for shape in named if shape.font in font_names()]
+    if not model.vision:
+        return tuple(own)
     others = []
     for font in font_names():
         atlas = load_atlas(font)
         for across, down in GAPS_PX:
             pitch = atlas.width + across, atlas.height + down
-            width, height = best_page(model, pitch, own[0])
+            width, height = best_page(model, pitch, named[0])
             others.append(Shape(font, *pitch, width, height))
     return tuple(dict.fromkeys([*own, *others]))
 
@@ -41,10 +47,10 @@ def best_page(model: Model, pitch: tuple[int, int], like: Shape) -> tuple[int, i
     images to have; `like` bounds them where the model sets no limit of its own, and its size is
     kept where it is nearly the best.
     """
-    sizes = [size for size in _sizes(model, like) if _fits(model, size)]
+    known = like.page_width, like.page_height
+    sizes = [size for size in _sizes(model, like) if _fits(model, size)] or [known]
     worth = {size: _cells_a_token(model, pitch, size) for size in sizes}
     best = max(worth.values())
-    known = like.page_width, like.page_height
     if worth.get(known, 0) >= NEAR_BEST * best:
         return known
     good = [size for size in sizes if worth[size] >= NEAR_BEST * best]
@@ -78,10 +84,11 @@ def _grid_px(model: Model) -> int:
 
 
 def _most_px(model: Model, like: Shape) -> int:
-    """The longest side to try."""
+    """The longest side to try; twice the known one's where the model would take more."""
     limits = [model.fit.long_edge_px, model.caps.edge_px, model.caps.many_edge_px]
-    bounds = [limit for limit in limits if limit] or [max(like.page_width, like.page_height)]
-    return min(*bounds, MAX_SIDE_PX)
+    bounds = [limit for limit in limits if limit]
+    known = max(like.page_width, like.page_height)
+    return min(*bounds, 2 * known, MAX_SIDE_PX) if bounds else known
 
 
 def _fits(model: Model, size: tuple[int, int]) -> bool:

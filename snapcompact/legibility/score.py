@@ -159,7 +159,8 @@ def _text_places(page: PageCells, shape: Shape) -> NDArray[np.intp]:
     flow = grid_to_flow(number, shape)[: page.printed].astype(np.intp)
     cells = page.cells.reshape(-1)[flow]
     blank = cells == _BLANK
-    repeated = blank & np.concatenate([[False], blank[:-1]])
+    paper = blank | (cells == Special.PAD)  # behind a line end in a row of its own
+    repeated = blank & np.concatenate([[False], paper[:-1]])
     return np.asarray(flow[~repeated & ~np.isin(cells, _UNREAD)])
 
 

@@ -51,7 +51,9 @@ class Axis:
         sharp = np.zeros((rows.size, self.pitch), np.float32)
         sharp[inside] = self.matrix[rows[inside], columns]
         spread = np.lib.stride_tricks.sliding_window_view(sharp, line.size, axis=0)
-        return np.asarray(spread @ line, np.float32)
+        lens = np.asarray(spread @ line, np.float32)
+        lens[self.matrix.shape[0] - int(self.starts[cell]) :] = 0  # outside of the picture
+        return lens
 
 
 def axis(matrix: NDArray[np.float32], blur_px: float, pitch: int, cells: int) -> Axis:

@@ -34,7 +34,7 @@ def shapes(draw: st.DrawFn, width: int = 8, height: int = 16) -> Shape:
     """Small pages of any pitch that `width` by `height` glyphs fit, columns and layouts."""
     pitch_width = draw(st.integers(width, width + 9))
     pitch_height = draw(st.integers(height, height + 7))
-    columns = draw(st.integers(1, 3))
+    columns = draw(st.integers(1, 4))
     gutter = draw(st.integers(0, 3))
     header = draw(st.booleans())
     cells = draw(st.integers(40 if header else 8 * columns + 6, 60))

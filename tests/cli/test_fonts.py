@@ -1,0 +1,52 @@
+from __future__ import annotations
+
+import io
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from snapcompact.cli.app import run
+from snapcompact.fonts.atlas import load_atlas
+from snapcompact.fonts.bdf import bdf_text
+from snapcompact.fonts.load import font_names, load_font
+from snapcompact.pages.specimen import specimen
+
+
+def test_the_list_names_every_shipped_font(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["fonts"]) == 0
+    shown = capsys.readouterr().out
+    assert all(name in shown for name in font_names())
+    assert run(["fonts", "--json"]) == 0
+    said = json.loads(capsys.readouterr().out)
+    assert [font["name"] for font in said] == font_names()
+    assert all(font["closest"][0]["distance"] >= 3 for font in said)
+
+
+def test_a_font_file_is_checked(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "own.bdf"
+    path.write_text(bdf_text(load_font("8x16")))
+    assert run(["fonts", "check", str(path)]) == 0
+    shown = capsys.readouterr().out
+    for word in ("8x16 px", "box drawing", "closest pairs"):
+        assert word in shown
+    assert run(["fonts", "check", str(tmp_path / "none.ttf")]) == 2
+    (tmp_path / "none.ttf").write_bytes(b"no font")
+    assert run(["fonts", "check", str(tmp_path / "none.ttf")]) == 1
+    assert "Traceback" not in capsys.readouterr().err
+
+
+def test_a_specimen_shows_every_glyph(tmp_path: Path) -> None:
+    path = tmp_path / "sheet.png"
+    assert run(["fonts", "specimen", "5x8", "-o", str(path)]) == 0
+    assert run(["fonts", "specimen", "5x8", "-o", str(path)]) == 2
+    assert path.read_bytes() == specimen(load_atlas("5x8"))
+    atlas = load_atlas("5x8")
+    sheet = np.asarray(Image.open(io.BytesIO(path.read_bytes())).convert("1"))[::2, ::2]
+    ink = (~sheet).astype(np.uint8)
+    view = np.lib.stride_tricks.sliding_window_view(ink, (atlas.height, atlas.width))
+    shown = {window.tobytes() for row in view for window in row}
+    printed = np.flatnonzero(atlas.codes >= 0)
+    assert all(atlas.bitmaps[glyph].tobytes() in shown for glyph in printed)

@@ -1,0 +1,55 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from snapcompact.fonts.atlas import NO_GLYPH
+from snapcompact.pages.coverage import MOST_ESCAPED, Coverage, choose_shape, text_coverage
+from snapcompact.pages.shape import Shape
+from tests.pages.font import made_up_atlas
+from tests.pages.strategies import texts
+
+if TYPE_CHECKING:
+    from snapcompact.fonts.atlas import Atlas
+
+
+@given(texts)
+def test_every_character_without_a_glyph_counts(text: bytes) -> None:
+    atlas = made_up_atlas()
+    characters = text.decode("utf-8", "ignore")
+    found = text_coverage(text, atlas)
+    assert found.characters == len(characters)
+    assert found.escaped == sum(atlas.glyph_of[ord(c)] == NO_GLYPH for c in characters)
+    assert bool(found.warning) == (found.share > MOST_ESCAPED)
+
+
+@given(st.lists(texts, max_size=4))
+def test_coverage_adds_up(parts: list[bytes]) -> None:
+    atlas = made_up_atlas()
+    whole = [part.decode("utf-8", "ignore").encode() for part in parts]
+    total = sum((text_coverage(part, atlas) for part in whole), Coverage(0, 0))
+    assert total == text_coverage(b"".join(whole), atlas)
+
+
+@pytest.mark.parametrize(
+    ("text", "font", "warned"),
+    [
+        (b"plain words", "latin", False),
+        ("漢 is rare here".encode() + b" plain" * 20, "latin", False),
+        ("一丁丂七".encode(), "wide", False),
+        ("一丁丂七😀".encode(), "wide", True),
+        ("😀".encode(), "latin", True),
+        (b"", "latin", False),
+    ],
+)
+def test_the_first_shape_that_draws_the_text_is_taken(text: bytes, font: str, warned: bool) -> None:
+    def load(name: str) -> Atlas:
+        return made_up_atlas(wide=name == "wide")
+
+    shapes = [Shape(name, 8, 16, 800, 800) for name in ("latin", "wide")]
+    choice = choose_shape(text, shapes, load)
+    assert choice.shape.font == font
+    assert bool(choice.coverage.warning) == warned

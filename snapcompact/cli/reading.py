@@ -11,7 +11,7 @@ from snapcompact.cli.kernels import announce_compiling
 from snapcompact.cli.output import write_out
 from snapcompact.errors import PageError, PartialResultError, UsageError
 from snapcompact.files import cache_dir
-from snapcompact.readback.lone import is_archive, picture_pages, read_lone_pages
+from snapcompact.readback.lone import picture_pages, read_lone_pages
 from snapcompact.readback.reader import (
     VISION,
     PagePicture,
@@ -58,7 +58,7 @@ def run_read(request: Request, *, quiet: bool) -> None:
     announce_compiling(quiet=quiet)
     if request.dry_run or request.batch or request.collect or request.max_usd is not None:
         _ = request.model
-    if request.reader == "exact" and not any(map(is_archive, request.pages)):
+    if request.reader == "exact":
         _read_exactly(request, quiet=quiet)
     elif request.batch:
         _write_batch(request)
@@ -115,7 +115,7 @@ def _read(request: Request, *, quiet: bool) -> None:
                 if not reading.whole:
                     torn.append(f"{names[number]}: {reading.note}")
                 bar.advance()
-                yield _text(reader.name, reading)
+                yield _text(reading)
 
     write_out(texts(), request.output)
     for line in torn:
@@ -127,11 +127,9 @@ def _read(request: Request, *, quiet: bool) -> None:
         )
 
 
-def _text(reader: str, reading: Reading) -> bytes:
-    """The exact reader's cells flow on; other readers' rows are lines."""
-    joint = "" if reader == "exact" else "\n"
-    text = joint.join(reading.rows) + (joint if reading.rows else "")
-    return text.encode("utf-8", "surrogatepass")
+def _text(reading: Reading) -> bytes:
+    """The rows as lines."""
+    return "".join(f"{row}\n" for row in reading.rows).encode("utf-8", "surrogatepass")
 
 
 def _open(request: Request, *, quiet: bool) -> Reader:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -46,7 +47,7 @@ class _LonePage:
 def read_lone_pages(
     paths: Iterable[Path], *, shape: str = "", glyphs: Path | None = None
 ) -> Iterator[PageText]:
-    """The text of each page, decoded from its pixels, in the order the pages name.
+    """The text of each page, decoded from its pixels: archives first, then in the pages' order.
 
     A folder stands for the pictures below it. `shape` names the shape and `glyphs` a BDF file where
     the pages do not say it or their font is not ours. Raises PageError naming the file.
@@ -55,9 +56,16 @@ def read_lone_pages(
 
     load = _atlases(glyphs)
     said = parse_shape(shape) if shape else None
-    for path in lone_files(paths):
-        with _named(path):
-            yield _page_text(path, said, load)
+    lone: list[Path] = []
+    for path in paths:
+        if not is_archive(path):
+            lone.append(path)
+            continue
+        for page in _archived(path):
+            yield _page_text(page.name, page.data, page.shape, partial(_glyphs_of, page))
+    for file in lone_files(lone):
+        with _named(file):
+            yield _page_text(str(file), read_bounded(file, MOST_FILE_BYTES), said, load)
 
 
 def picture_pages(
@@ -98,14 +106,20 @@ def _archived(path: Path) -> Iterator[PagePicture]:
             yield PagePicture(row.file, archive.page_png(row), archive.shape, archive.atlas)
 
 
-def _page_text(path: Path, shape: Shape | None, load: _Atlases) -> PageText:
+def _page_text(
+    name: str, data: bytes, shape: Shape | None, load: Callable[[str], Atlas]
+) -> PageText:
     from snapcompact.readback.exact import see_cells
     from snapcompact.readback.loose import loose_text
 
-    seen = see_cells(read_bounded(path, MOST_FILE_BYTES), load, shape=shape)
+    seen = see_cells(data, load, shape=shape)
     text = loose_text(seen.cells, seen.shape, seen.atlas)
     places = tuple((row + 1, column + 1) for row, column in seen.unsure_places())
-    return PageText(str(path), text, places)
+    return PageText(name, text, places)
+
+
+def _glyphs_of(page: PagePicture, _: str) -> Atlas:
+    return page.atlas
 
 
 def _picture(path: Path, shape: str, load: Callable[[str], Atlas]) -> PagePicture:

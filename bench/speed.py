@@ -4,7 +4,9 @@ Run it from the repository: ``python bench/speed.py``. Megabytes (10^6) of text 
 thread, steady state; start-up apart. End to end it is user time, as the peer counts its own.
 ``SNAPCOMPACT_CORPUS`` is a folder with the text (default ``../shared/corpus``),
 ``SNAPCOMPACT_PEER`` the peer's script, called as FILE OUT API MODEL VARIANT (default
-``../shared/peers/omp/run.sh``; none is run where there is none). ``--json FILE`` keeps the figures.
+``../shared/peers/omp/run.sh``; none is run where there is none). The figures are kept in
+``bench/results/speed.json``, or where ``--json FILE`` says; ``bench/readme_numbers.py`` puts them
+into the README.
 """
 
 from __future__ import annotations
@@ -15,10 +17,8 @@ import io
 import json
 import os
 import platform
-import resource
 import statistics
 import subprocess
-import sys
 import tempfile
 import time
 import zipfile
@@ -26,6 +26,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
+
+from session import measure_session, sizes
 
 from snapcompact.fonts.atlas import Atlas, load_atlas
 from snapcompact.pages import compress, decode, png
@@ -163,12 +165,18 @@ def wall_speed(text: bytes, shape: Shape, atlas: Atlas, folder: Path, jobs: int)
     return len(text) / MB / min(times)
 
 
+def peer_command(variant: str) -> list[str]:
+    """The peer's program, and what follows FILE and OUT."""
+    return [str(PEER), "anthropic-messages", "claude-sonnet-4-5", variant]
+
+
 def peer_run(text: bytes, variant: str, folder: Path) -> tuple[float, int]:
     """MB of text a user CPU second, and PNG bytes, of the peer's renderer."""
     source = folder / "peer.txt"
     source.write_bytes(text)
     out = folder / "peer"
-    command = [str(PEER), str(source), str(out), "anthropic-messages", "claude-sonnet-4-5", variant]
+    program, *model = peer_command(variant)
+    command = [program, str(source), str(out), *model]
     done = subprocess.run(command, check=True, capture_output=True, text=True)
     said = json.loads(done.stdout)
     return len(text) / MB / said["cpu_s"], said["png_bytes"]
@@ -207,48 +215,6 @@ def measure(name: str, text: bytes, repeats: int, *, with_peer: bool) -> Report:
     return report
 
 
-def peak_memory(size: int, name: str) -> float:
-    """Peak MB of a new process that writes the pages of `size` bytes of text, streamed."""
-    command = [sys.executable, __file__, "--memory-of", str(size), "--shapes", name]
-    return float(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
-
-
-def stream(size: int, name: str) -> None:
-    """Draw `size` bytes of text that is never whole in memory, and print the peak in MB."""
-    shape = parse_shape(name)
-    atlas = load_atlas(shape.font)
-    piece = corpus(4_000_000)
-    chunks = (piece for _ in range(size // len(piece)))
-    for _ in render_pages(paginate(chunks, shape, atlas), shape, atlas):
-        pass
-    print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / MB)
-
-
-def start_seconds() -> dict[str, float]:
-    """Wall seconds of new processes: an empty Python, ``--help``, and one page drawn."""
-    page = (
-        "from snapcompact.fonts.atlas import load_atlas as f\n"
-        "from snapcompact.pages.shape import parse_shape as s\n"
-        "from snapcompact.pages.cells import paginate as p\n"
-        "from snapcompact.pages.pipeline import render_pages as r\n"
-        "x = s('8x16'); a = f(x.font); list(r(p([b'a'], x, a), x, a, jobs=1))"
-    )
-    commands = {
-        "python": ["-c", "pass"],
-        "--help": ["-m", "snapcompact", "--help"],
-        "one page, kernels cached": ["-c", page],
-    }
-    found = {}
-    for name, command in commands.items():
-        times = []
-        for _ in range(5):
-            start = time.perf_counter()
-            subprocess.run([sys.executable, *command], check=True, capture_output=True)
-            times.append(time.perf_counter() - start)
-        found[name] = statistics.median(times)
-    return found
-
-
 def table(reports: list[Report]) -> str:
     """The figures as text."""
     out = io.StringIO()
@@ -285,40 +251,40 @@ def main() -> None:
     parser.add_argument("--shapes", default="8x16,11x16,8x22")
     parser.add_argument("--repeats", type=int, default=5)
     parser.add_argument("--no-peer", action="store_true")
-    parser.add_argument("--memory", default="", help="sizes in MB to stream, such as 100,1000")
-    parser.add_argument("--memory-of", type=int, default=0, help=argparse.SUPPRESS)
-    parser.add_argument("--json", type=Path)
+    parser.add_argument("--no-sessions", dest="sessions", action="store_false")
+    parser.add_argument("--memory", default="", help="sizes in MB of sessions, such as 100,1000")
+    parser.add_argument("--json", type=Path, default=ROOT / "bench" / "results" / "speed.json")
     options = parser.parse_args()
     names = options.shapes.split(",")
-    if options.memory_of:
-        stream(options.memory_of, names[0])
-        return
     text = corpus(int(options.mb * MB))
     with_peer = PEER.is_file() and not options.no_peer
     reports = [measure(name, text, options.repeats, with_peer=with_peer) for name in names]
-    peaks = {
-        size: peak_memory(int(float(size) * MB), names[0])
-        for size in options.memory.split(",")
-        if size
-    }
-    start = start_seconds()
+    grown = sizes(options.memory, names[0], corpus(4_000_000))
     print(table(reports))
-    print("start, wall seconds:", {name: round(seconds, 3) for name, seconds in start.items()})
-    print("peak MB by MB of text:", {size: round(peak) for size, peak in peaks.items()})
-    if options.json:
-        found = {
-            "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
-            "machine": {
-                "processor": platform.processor() or platform.machine(),
-                "cores": os.cpu_count(),
-                "python": platform.python_version(),
-            },
-            "text_mb": len(text) / MB,
-            "shapes": [asdict(report) for report in reports],
-            "start_s": start,
-            "peak_mb": peaks,
-        }
-        options.json.write_text(json.dumps(found, indent=1) + "\n")
+    sessions = [
+        measure_session(
+            text, name, options.repeats, peer_command(VARIANTS[name]) if with_peer else None
+        )
+        for name in names
+        if options.sessions
+    ]
+    for session in sessions:
+        print(json.dumps(asdict(session), indent=1))
+    for size in grown:
+        print({key: round(value, 1) for key, value in size.items()})
+    found = {
+        "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
+        "machine": {
+            "processor": platform.processor() or platform.machine(),
+            "cores": os.cpu_count(),
+            "python": platform.python_version(),
+        },
+        "text_mb": len(text) / MB,
+        "shapes": [asdict(report) for report in reports],
+        "sessions": [asdict(session) for session in sessions],
+        "sizes": grown,
+    }
+    options.json.write_text(json.dumps(found, indent=1) + "\n")
 
 
 if __name__ == "__main__":

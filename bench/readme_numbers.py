@@ -1,0 +1,132 @@
+"""The README's numbers, written from bench/results: ``python bench/readme_numbers.py``.
+
+``--check`` only says (exit code 1) whether they are out of date. Each table names the command that
+measures it again; a result that is not there leaves its table out.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parent.parent
+RESULTS = ROOT / "bench" / "results"
+BEGIN = "<!-- numbers: written by bench/readme_numbers.py -->\n"
+END = "<!-- end of numbers -->"
+Found = dict[str, Any]
+
+
+def table(head: list[str], rows: list[list[str]]) -> str:
+    """A Markdown table, numbers to the right."""
+    lines = [head, ["---", *["---:"] * (len(head) - 1)], *rows]
+    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
+
+
+def speed(found: Found) -> str:
+    """Text to pages and back, beside the peer."""
+    names = [shape["shape"].partition("@")[2] or shape["shape"] for shape in found["shapes"]]
+    sessions = found["sessions"]
+
+    def row(name: str, value: Callable[[Found], str]) -> list[str]:
+        return [name, *map(value, found["shapes"])]
+
+    rows = [
+        row("text → PNG files", lambda s: f"{s['write']:.1f}"),
+        row("PNG files → text", lambda s: f"{s['read']:.1f}"),
+        row("text → PNG files, `--smaller`", lambda s: f"{s['write_smaller']:.1f}"),
+        ["session file → verified archive", *(f"{s['archive']:.1f}" for s in sessions)],
+        row("oh-my-pi, text → PNG files", lambda s: _or_dash(s["peer"])),
+        row("ours beside it, times", lambda s: _ratio(s["write"], s["peer"])),
+        ["archive beside it, times", *map(_archive_ratio, sessions, found["shapes"])],
+        row("PNG bytes a cell", lambda s: f"{s['png_bytes_per_cell']:.2f}"),
+        row("the same, `--smaller`", lambda s: f"{s['smaller_bytes_per_cell']:.2f}"),
+        row(
+            "wall on all cores, times one", lambda s: _ratio(s["wall_all_jobs"], s["wall_one_job"])
+        ),
+    ]
+    parts = [table(["MB of text a user CPU second", *names], rows)]
+    if found["sizes"]:
+        peaks = (f"{s['session_mb']:,.0f} MB: {s['peak_mb']:.0f} MB" for s in found["sizes"])
+        parts.append(f"Peak memory by size of session: {', '.join(peaks)}.")
+    return "\n\n".join(parts)
+
+
+def tokens(found: Found) -> str:
+    """Errors of the estimate by family of tokenizers."""
+    rows = [
+        [e["family"], f"{e['total']:+.2f}", f"{e['p95_4k']:.2f}", f"{e['p95_64k']:.2f}"]
+        for e in found["errors"]
+        if e["by"] == "accurate"
+    ]
+    return table(["token estimate, error in %", "total", "p95 of 4 KB", "p95 of 64 KB"], rows)
+
+
+def read(found: Found) -> str:
+    """Reading session files."""
+    rows = [
+        [
+            f"{r['format']}, lines of {r['lines']}",
+            f"{r['mb']:,}",
+            f"{r['mb_per_cpu_s']:.0f}",
+            f"{r['peak_mb']:.0f}",
+        ]
+        for r in found["rows"]
+    ]
+    return table(["reading a session file", "MB", "MB a CPU second", "peak MB"], rows)
+
+
+TABLES: dict[str, tuple[str, Callable[[Found], str]]] = {
+    "speed": ("python bench/speed.py", speed),
+    "read": ("python bench/read.py", read),
+    "tokens": ("python bench/tokens.py", tokens),
+}
+"""Result, command that measures it, what is told of it."""
+
+
+def numbers() -> str:
+    """The text between the marks."""
+    parts = []
+    for name, (command, tell) in TABLES.items():
+        path = RESULTS / f"{name}.json"
+        if path.is_file():
+            found = json.loads(path.read_text())
+            machine = found["machine"]
+            on = machine if isinstance(machine, str) else machine["processor"]
+            parts.append(f"{tell(found)}\n\nMeasured by `{command}` on {found['date']}, {on}.\n")
+    return "\n".join(parts)
+
+
+def _or_dash(value: float | None) -> str:
+    return "–" if value is None else f"{value:.2f}"
+
+
+def _ratio(value: float, other: float | None) -> str:
+    return "–" if not other else f"{value / other:.{0 if value / other >= 10 else 1}f}"
+
+
+def _archive_ratio(session: Found, shape: Found) -> str:
+    return _ratio(session["archive"], shape["peer"])
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--check", action="store_true")
+    options = parser.parse_args()
+    readme = ROOT / "README.md"
+    text = readme.read_text()
+    before, begin, rest = text.partition(BEGIN)
+    _, end, after = rest.partition(END)
+    if not begin or not end:
+        sys.exit(f"{readme.name} has no line {BEGIN.strip()!r} with {END!r} behind it")
+    new = before + BEGIN + "\n" + numbers() + "\n" + END + after
+    if options.check:
+        sys.exit(int(new != text))
+    readme.write_text(new)
+
+
+if __name__ == "__main__":
+    main()

@@ -83,7 +83,7 @@ def _grown(
     segments, length = old.source, old.lengths.get(names.SOURCE, 0)
     covered = sum(segment.bytes for segment in segments)
     if segments and session.source.size() > covered:
-        segment, length = copy_source(_behind(session.source, covered), out, length)
+        segment, length = copy_source(original_blocks(session.source, covered), out, length)
         segments = (*segments, segment)
     return writer.manifest(session, segments, length, prepared)
 
@@ -193,23 +193,13 @@ def _check_source(
         start = end
 
 
-def _behind(source: Source, offset: int) -> Iterator[bytes]:
-    """The original bytes of `source` from `offset` on."""
-    for block in original_blocks(source):
-        if offset >= len(block):
-            offset -= len(block)
-            continue
-        yield block[offset:]
-        offset = 0
-
-
 def _slice(source: Source, start: int, length: int) -> bytes:
-    return b"".join(_cut(_behind(source, start), length))
+    return b"".join(_cut(original_blocks(source, start), length))
 
 
 def _hash(source: Source, start: int, length: int) -> str:
     digest = hashlib.sha256()
-    for piece in _cut(_behind(source, start), length):
+    for piece in _cut(original_blocks(source, start), length):
         digest.update(piece)
     return digest.hexdigest()
 

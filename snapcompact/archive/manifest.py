@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 from dataclasses import asdict, dataclass, field
+from operator import attrgetter
 from typing import Any
 
 import orjson
@@ -147,12 +148,12 @@ def dump_row(row: PageRow | MessageRow) -> bytes:
 
 
 def _kept(row: PageRow | MessageRow) -> dict[str, Any]:
-    kept = {}
-    for name in row.__slots__:
-        value = getattr(row, name)
-        if value is not None and value not in ("", ()):
-            kept[name] = value
-    return kept
+    values = zip(row.__slots__, _FIELDS[type(row)](row), strict=True)
+    return {name: value for name, value in values if value is not None and value not in _EMPTY}
+
+
+_FIELDS = {kind: attrgetter(*kind.__slots__) for kind in (PageRow, MessageRow)}
+_EMPTY: tuple[object, ...] = ("", ())
 
 
 def dump_manifest(manifest: Manifest) -> bytes:

@@ -32,12 +32,14 @@ class Source:
     limit: int | None = None
     """Bytes that count, where a file may grow while it is read; None for all."""
 
-    def raw(self) -> BinaryIO:
-        """The original bytes from their start. Raises DiskError."""
-        if self.path is None:
-            return io.BytesIO(self.data)
-        file = open_binary(self.path)
-        return file if self.limit is None else cast("BinaryIO", _Limited(file, self.limit))
+    def raw(self, start: int = 0) -> BinaryIO:
+        """The original bytes from `start` on. Raises DiskError."""
+        file = io.BytesIO(self.data) if self.path is None else open_binary(self.path)
+        if start:
+            file.seek(start)
+        if self.path is None or self.limit is None:
+            return file
+        return cast("BinaryIO", _Limited(file, max(0, self.limit - start)))
 
     def size(self) -> int:
         """Original bytes in all. Raises DiskError."""
@@ -114,9 +116,9 @@ def open_source(what: Source | Path | str | bytes) -> Source:
     return Source(str(path), path)
 
 
-def original_blocks(source: Source) -> Iterator[bytes]:
-    """The original bytes of `source`, as they lie on disk."""
-    with source.raw() as file, disk_errors("read", source.name):
+def original_blocks(source: Source, start: int = 0) -> Iterator[bytes]:
+    """The original bytes of `source` from `start` on, as they lie on disk."""
+    with source.raw(start) as file, disk_errors("read", source.name):
         yield from blocks(file)
 
 

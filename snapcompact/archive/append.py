@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from snapcompact.archive import names
 from snapcompact.archive.manifest import Manifest, MessageRow, SourceSegment, dump_manifest
 from snapcompact.archive.read import Archive, open_archive
-from snapcompact.archive.staging import locked, sync_tree
+from snapcompact.archive.staging import locked, sync_files
 from snapcompact.archive.transcribe import PIECE_BYTES, Transcriber
 from snapcompact.archive.writer import ArchiveWriter, copy_source
 from snapcompact.errors import UsageError
@@ -54,7 +54,7 @@ def append_archive(
             with disk_errors("write", out):
                 manifest = _grown(session, archive, out, jobs, advance)
                 if (manifest.totals, manifest.source) != (old.totals, old.source):
-                    sync_tree(out)
+                    sync_files(out, _new_files(out, old, manifest))
                     write_atomic(out / names.MANIFEST, dump_manifest(manifest))
                     kept = manifest
         finally:
@@ -243,6 +243,15 @@ def settle(out: Path, manifest: Manifest) -> None:
             if last is None or path != out / last.file:
                 path.unlink()
         number += 1
+
+
+def _new_files(out: Path, old: Manifest, new: Manifest) -> Iterator[Path]:
+    """The files that `new` has and `old` had not, or not so; all blobs, which are few."""
+    yield from (path for path in out.iterdir() if path.is_file())
+    yield from (out / names.BLOBS).glob("*")
+    first = old.last_page.page if old.last_page else 1
+    for number in range(first, new.pages + 1):
+        yield from _page_files(out, number)
 
 
 def _page_files(out: Path, number: int) -> Iterator[Path]:

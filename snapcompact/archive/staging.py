@@ -10,7 +10,7 @@ import contextlib
 import fcntl
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -130,25 +130,32 @@ def _rename_new(new: Path, out: Path) -> None:
 
 
 def sync_tree(folder: Path) -> None:
-    """Make every file below `folder` survive a power cut, then the names.
+    """Make every file below `folder` survive a power cut, then the names."""
+    sync_files(folder, (Path(root) / name for root, _, found in os.walk(folder) for name in found))
+
+
+def sync_files(folder: Path, files: Iterable[Path]) -> None:
+    """Make `files`, which lie below `folder`, survive a power cut, then their names.
 
     On some threads, since the disk joins what is asked for at once: 450 pages were archived in
     2.3 s of the clock instead of 5.9.
     """
-    folders = [Path(root) for root, _, _ in os.walk(folder)]
-    files = (Path(root) / name for root, _, names_ in os.walk(folder) for name in names_)
-    for _ in in_order(_sync_file, files, jobs=_SYNC_THREADS):
-        pass
-    for below in reversed(folders):
-        sync_folder(below)
+    folders = {folder}
+    for file in in_order(_sync_file, files, jobs=_SYNC_THREADS):
+        if file.parent not in folders:
+            folders.add(file.parent)
+            folders.update(above for above in file.parents if above.is_relative_to(folder))
+    for above in sorted(folders, reverse=True):
+        sync_folder(above)
 
 
-def _sync_file(path: Path) -> None:
+def _sync_file(path: Path) -> Path:
     descriptor = os.open(path, os.O_RDONLY)
     try:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
+    return path
 
 
 def _is_archive(path: Path) -> bool:

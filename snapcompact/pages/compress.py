@@ -89,7 +89,8 @@ def _from_cells(drawn: Drawn, filtered: NDArray[np.uint8]) -> bytes:
 
 
 def _by_library(_: Drawn, filtered: NDArray[np.uint8]) -> bytes:
-    return bytes(deflate.zlib_compress(filtered, 8))
+    # Level 8 takes 3.3 times as long for 2 % fewer bytes, level 12, the least, 26 for 9 %.
+    return bytes(deflate.zlib_compress(filtered, 6))
 
 
 EFFORTS: Mapping[str, Callable[[Drawn, NDArray[np.uint8]], bytes]] = MappingProxyType(

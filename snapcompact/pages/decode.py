@@ -66,7 +66,8 @@ def reads_back(
     """Whether `scanlines`, decoded from a file, are read as the text with this hash.
 
     `printed` are the scanlines that the text was drawn as, so that glyphs need not be printed again
-    to know that no pixel differs, as :func:`read_cells` does: half of its time.
+    to know that no pixel differs, as :func:`read_cells` does: half of its time. Ink that was drawn
+    between glyphs, where none belongs, is not seen here.
     """
     if scanlines.shape != printed.shape:
         return False

@@ -17,17 +17,16 @@ import io
 import json
 import os
 import platform
-import statistics
 import subprocess
 import tempfile
 import time
 import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
-from session import measure_session, sizes
+from session import measure_session, sizes, user_seconds, user_time
 
 from snapcompact.fonts.atlas import Atlas, load_atlas
 from snapcompact.pages import compress, decode, png
@@ -76,16 +75,6 @@ def corpus(size: int) -> bytes:
         parts = [(CORPUS / "transcripts-4mb.txt").read_bytes()]
     text = b"".join(parts)
     return (text * (size // len(text) + 1))[:size]
-
-
-def user_seconds(work: Callable[[], object], repeats: int) -> float:
-    """Median user CPU time of `work`, all threads together; the peer's figure is user time too."""
-    times = []
-    for _ in range(repeats):
-        start = os.times().user
-        work()
-        times.append(os.times().user - start)
-    return statistics.median(times)
 
 
 @contextmanager
@@ -144,14 +133,14 @@ def read_pages(folder: Path, shape: Shape, atlas: Atlas, jobs: int) -> Iterator[
 
 def smaller(text: bytes, shape: Shape, atlas: Atlas) -> tuple[float, float]:
     """Speed and bytes a cell of the effort ``smaller``."""
-    start = os.times().user
+    start = user_time()
     drawn = [
         (page.page.printed, len(page.png))
         for page in render_pages(
             paginate([text], shape, atlas), shape, atlas, effort="smaller", jobs=1
         )
     ]
-    speed = len(text) / MB / (os.times().user - start)
+    speed = len(text) / MB / (user_time() - start)
     return speed, sum(size for _, size in drawn) / sum(cells for cells, _ in drawn)
 
 
@@ -205,9 +194,7 @@ def measure(name: str, text: bytes, repeats: int, *, with_peer: bool) -> Report:
         report.read = size / user_seconds(
             lambda: sum(map(len, read_pages(folder, shape, atlas, 1))), repeats
         )
-        report.write_smaller, report.smaller_bytes_per_cell = smaller(
-            text[: len(text) // 5], shape, atlas
-        )
+        report.write_smaller, report.smaller_bytes_per_cell = smaller(text, shape, atlas)
         report.wall_one_job = wall_speed(text, shape, atlas, folder, 1)
         report.wall_all_jobs = wall_speed(text, shape, atlas, folder, 0)
         if with_peer:

@@ -32,7 +32,7 @@ from PIL import Image
 from rapidfuzz.distance import Levenshtein
 
 from snapcompact.errors import MachineError, PageError
-from snapcompact.fonts.atlas import Atlas, load_atlas
+from snapcompact.fonts.atlas import NO_GLYPH, Atlas, load_atlas
 from snapcompact.fonts.check import closest_pairs
 from snapcompact.fonts.load import font_names
 from snapcompact.pages.cells import paginate
@@ -136,7 +136,8 @@ def draw(rows: list[str], atlas: Atlas) -> NDArray[np.uint8]:
     """Rows as strips (rows, height, width), 255 is paper, glyphs set apart as the readers do."""
     ids = np.full((len(rows), COLUMNS), 32, np.intp)
     for at, row in enumerate(rows):
-        ids[at, : len(row)] = atlas.glyph_of[[ord(c) for c in row]]
+        found = atlas.glyph_of[[ord(c) for c in row]]
+        ids[at, : len(row)] = np.where(found == NO_GLYPH, 32, found)
     cells = np.pad(atlas.bitmaps, ((0, 0), (0, ROW_GAP_PX), (0, COLUMN_GAP_PX)))[ids]
     strips = cells.transpose(0, 2, 1, 3).reshape(len(rows), atlas.height + ROW_GAP_PX, -1)
     return np.asarray(255 - 255 * strips, np.uint8)
@@ -190,8 +191,8 @@ def _wrong_cells(
     except PageError:
         return None
     rows = min(len(seen), len(truth))
-    wrong = int((seen[:rows] != truth[:rows]).sum()) + (len(truth) - rows) * truth.shape[1]
-    return round(100 * wrong / int(truth.size), 2)
+    wrong: int = int((seen[:rows] != truth[:rows]).sum()) + (len(truth) - rows) * truth.shape[1]
+    return round(100.0 * wrong / int(truth.size), 2)
 
 
 def measure(

@@ -47,11 +47,13 @@ def compose(name: str) -> Font:
         **drawn,
         **composed(drawn, metrics),
         **box_drawings(*size),
+        **small_digits(*size),
+        **drawn,
     }
     if name in _SMALL:
         made = {what: rows for what, rows in made.items() if ord(what) in _SMALL_CODES}
     else:
-        made = {**made, **small_digits(*size), **shape_drawings(*size), **drawn}
+        made = {**made, **shape_drawings(*size), **drawn}
         # A combining mark gets a cell of its own, over a dotted circle as in Unicode's charts.
         for mark in filter(combining, drawn):
             made[mark] = overlay(made.pop(mark), made["◌"])

@@ -136,7 +136,8 @@ def _glyphs(strike: _Strike) -> Iterator[Glyph]:
     absent = _drawn(strike.font, _ABSENT)
     for code in _CODES:
         drawn = _drawn(strike.font, chr(code))
-        if drawn == absent or not any(drawn[1]):
+        # What FreeType draws for the lacking may be a letter: the first glyph of the file.
+        if (drawn == absent and code > 0x7F) or not any(drawn[1]):
             continue
         cells = max(1, round(strike.font.getlength(chr(code)) / strike.width))
         rows = _placed(strike, chr(code), cells) if cells <= 2 else None

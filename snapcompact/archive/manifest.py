@@ -43,6 +43,8 @@ class PageRow:
     """First message on it, and one past the last; a message may begin or end on another page."""
     cells: int
     rows: int
+    escapes: int
+    """Characters and bytes no glyph stands for, printed as framed numbers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +92,7 @@ class Manifest:
     font: dict[str, str]
     """Name and SHA-256 of the font."""
     totals: dict[str, int]
-    """messages, pages, cells, transcript_bytes, png_bytes, blobs, blob_bytes."""
+    """messages, pages, cells, escapes, transcript_bytes, png_bytes, blobs, blob_bytes."""
     lengths: dict[str, int]
     """Bytes of each growing file that count; what lies behind is no part of the archive."""
     chains: dict[str, str]
@@ -269,6 +271,7 @@ def _page_row(raw: object, where: str) -> PageRow:
         messages=(span[0], span[1]),
         cells=check.count("cells"),
         rows=check.count("rows"),
+        escapes=check.count("escapes"),
     )
 
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from snapcompact.archive import names
 from snapcompact.archive.manifest import PageRow, load_page_row
 from snapcompact.errors import InputError, SnapcompactError
+from snapcompact.fonts.atlas import Special
 from snapcompact.pages.cells import PageStart, paginate
 
 if TYPE_CHECKING:
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
     from snapcompact.pages.cells import PageCells
     from snapcompact.pages.shape import Shape
 
+
+_POINT, _BYTE = int(Special.POINT_OPEN), int(Special.BYTE_OPEN)
 
 ToPrint = tuple["PageCells", PageRow | None]
 """A page, and the row of the page that a broken run printed in its place."""
@@ -95,6 +98,7 @@ class PagePrinter:
             messages=(0, 0),
             cells=page.printed,
             rows=page.cells.shape[0],
+            escapes=_escapes(page.cells),
         )
 
     def glyphs(self) -> bytes:
@@ -133,6 +137,11 @@ class PagePrinter:
         except OSError:
             return False
         return hashlib.sha256(data).hexdigest() == row.sha256
+
+
+def _escapes(cells: NDArray[np.uint16]) -> int:
+    """Characters and bytes that `cells` print as escapes."""
+    return int(((cells == _POINT) | (cells == _BYTE)).sum())
 
 
 def _finished_pages(folder: Path) -> Iterator[PageRow]:

@@ -75,11 +75,12 @@ class ArchiveWriter:
             used=used,
         )
         self._blobs: dict[str, int] = {}
-        self._totals = {"cells": 0, "png_bytes": 0, "blobs": 0, "blob_bytes": 0}
+        self._totals = {"cells": 0, "escapes": 0, "png_bytes": 0, "blobs": 0, "blob_bytes": 0}
         if base is not None:
             self._totals = {k: base.totals.get(k, 0) for k in self._totals}
             self._totals["cells"] -= last.cells if last else 0
             self._totals["png_bytes"] -= last.size if last else 0
+            self._totals["escapes"] -= last.escapes if last else 0
         self._pages_chain = base.chains[names.PAGES] if base else CHAIN_START
         self._pages_bytes = base.lengths.get(names.PAGES, 0) if base else 0
         self._messages_bytes = base.lengths.get(names.MESSAGES, 0) if base else 0
@@ -177,6 +178,7 @@ class ArchiveWriter:
         self._last = row
         self._totals["cells"] += row.cells
         self._totals["png_bytes"] += row.size
+        self._totals["escapes"] += row.escapes
 
     def _write_small(self, name: str, data: bytes) -> tuple[str, str]:
         """Write a small file where it changed; its path in force and hash."""

@@ -16,6 +16,9 @@ from snapcompact.errors import UsageError
 from snapcompact.history.report import DAMAGE, Report
 from snapcompact.history.session import Session, open_session
 
+MOST_ESCAPES = 0.02
+"""Escapes for each cell above which the user is told."""
+
 
 @dataclass(frozen=True, slots=True)
 class Request:
@@ -70,6 +73,7 @@ def run_archive(request: Request, *, as_json: bool, quiet: bool) -> None:
             results.append({"session": session.source.name, "archive": None})
             continue
         results.append(_result(session.source.name, out, manifest))
+        _warn_of_escapes(out, manifest, quiet=quiet)
         if not as_json:
             say(_line(out, manifest))
     if as_json:
@@ -98,6 +102,17 @@ def report_damage(name: str, report: Report, *, quiet: bool) -> None:
         warn(f"{printable(name)}: {count:,} × {DAMAGE[kind]} (line {where}{more})", quiet=quiet)
     for remark in report.notes:
         warn(f"{printable(name)}: {printable(remark)}", quiet=quiet)
+
+
+def _warn_of_escapes(out: Path, manifest: Manifest, *, quiet: bool) -> None:
+    """Say so where much of the text has no glyph: it costs cells, and readers stumble."""
+    escapes, cells = manifest.totals["escapes"], manifest.totals["cells"]
+    if escapes > cells * MOST_ESCAPES:
+        warn(
+            f"{out}: {counted(escapes, 'character')} of {cells:,} cells have no glyph in font "
+            f"{manifest.font['name']} and are printed as numbers; exact, but long",
+            quiet=quiet,
+        )
 
 
 def _check(request: Request) -> None:

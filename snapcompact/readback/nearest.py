@@ -27,9 +27,9 @@ CHUNK_CELLS = 2048
 """Cells at once: with 5,000 glyphs their distances take 40 MB."""
 NOISE_CELLS = 1500
 """Cells that the noise is measured on."""
-RARE = 0.002
-"""How often a glyph beyond ASCII is printed, before a page is looked at, as a share of one of
-ASCII: 1 % of the corpus's characters are such, of 1,200 different ones."""
+RARE_SHARE = 0.02
+"""Share of cells beyond ASCII that a page is taken to have before it is looked at; transcripts of
+the corpus have 1 %."""
 GUESS_CELLS = 100
 """Cells that the guess is worth against those read on the page."""
 
@@ -140,8 +140,11 @@ def _prior(cells: NDArray[np.intp] | None, templates: Templates) -> NDArray[np.f
 
     By a rough guess, and by the page's reading so far.
     """
-    guess = np.where(templates.common, 1.0, RARE)
-    counts = guess / guess.sum() * GUESS_CELLS
+    common = templates.common
+    share = RARE_SHARE if cells is None else float((~common[cells]).mean())
+    share = min(max(share, RARE_SHARE / 10), 1 - RARE_SHARE)
+    each = np.array([share / max((~common).sum(), 1), (1 - share) / max(common.sum(), 1)])
+    counts = GUESS_CELLS * each[common.astype(np.intp)]
     if cells is not None:
         counts = counts + np.bincount(cells.reshape(-1), minlength=len(templates.ids))
     return np.asarray(-np.log(counts / counts.sum()), np.float32)

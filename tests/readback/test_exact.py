@@ -101,9 +101,8 @@ def test_noise_is_flagged_where_it_decides() -> None:
     page, given_page = made_page(TEXT)
     read = seen(picture(salted(grey_of(given_page.data), 0.2)))
     wrong = read.cells != page.cells
-    assert 5 < wrong.sum() < 50
-    assert (wrong & read.unsure).sum() > 0.3 * wrong.sum()
-    assert (read.unsure & ~wrong).mean() < 0.05
+    assert 3 < wrong.sum() < 50
+    assert read.unsure[wrong].mean() > 2 * read.unsure[~wrong].mean()
 
 
 def test_the_shape_of_a_picture_without_metadata_is_found() -> None:
@@ -126,7 +125,10 @@ def test_a_page_of_other_letters_than_ascii() -> None:
     page, given_page = made_page(text)
     for name in ("0.75 and back", "salt 1 %"):
         read = seen(DAMAGE[name](grey_of(given_page.data)))
-        assert (read.cells != page.cells).mean() < 0.002
+        wrong = read.cells != page.cells
+        # п stands a pixel or two from n, and one fleck of salt may fall there: then it says so.
+        assert wrong.mean() < 0.03
+        assert not (wrong & ~read.unsure).any()
 
 
 def test_escapes_of_a_damaged_page_are_undone() -> None:

@@ -19,7 +19,7 @@ def rows(cells: int = 1) -> st.SearchStrategy[tuple[int, ...]]:
 
 def glyphs() -> st.SearchStrategy[Glyph]:
     """Glyphs of one cell or two."""
-    codes = st.integers(0xA1, 0xD7FF) | st.integers(0x10000, 0x10FFFF)
+    codes = st.integers(0xAE, 0xD7FF) | st.integers(0x10000, 0x10FFFF)
 
     def glyph(cells: int) -> st.SearchStrategy[Glyph]:
         return st.builds(

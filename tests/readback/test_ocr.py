@@ -6,8 +6,8 @@ from importlib.util import find_spec
 from shutil import which
 
 import numpy as np
-import pytest
 import pytesseract
+import pytest
 from rapidfuzz.distance import Levenshtein
 
 from snapcompact.errors import MissingProgramError, PageError

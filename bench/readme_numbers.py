@@ -44,11 +44,13 @@ def speed(found: Found) -> str:
         ["archive beside it, times", *map(_archive_ratio, sessions, found["shapes"])],
         row("PNG bytes a cell", lambda s: f"{s['png_bytes_per_cell']:.2f}"),
         row("the same, `--smaller`", lambda s: f"{s['smaller_bytes_per_cell']:.2f}"),
-        row(
-            "wall on all cores, times one", lambda s: _ratio(s["wall_all_jobs"], s["wall_one_job"])
-        ),
     ]
     parts = [table(["MB of text a user CPU second", *names], rows)]
+    one = ", ".join(f"{s['shape']}: {s['wall_one_mb_s']:.1f} s" for s in sessions)
+    parts.append(
+        f"Measured on {found['text_mb']:.0f} MB of text. A new process that archives 1 MB, "
+        f"by the clock: {one}."
+    )
     if found["sizes"]:
         peaks = (f"{s['session_mb']:,.0f} MB: {s['peak_mb']:.0f} MB" for s in found["sizes"])
         parts.append(f"Peak memory by size of session: {', '.join(peaks)}.")

@@ -1,1 +1,1 @@
-"""pages"""
+"""Transcript to PNG pages, and pixels back to cells."""

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from snapcompact.fonts.drawing import Rows
 
-MIRRORED = "←→ ↖↗ ↙↘ ↤↦ ⇤⇥ ↲↳ ↩↪ ↺↻ ⇐⇒ ⇆⇄ ›‹ »« ∋∈ ≥≤ ≫≪ ⊃⊂ ⊇⊆ ⊣⊢ ⌉⌈ ⌦⌫ ❮❯ ‵′ ‟” ЯR ИN"
+MIRRORED = "←→ ↖↗ ↙↘ ↤↦ ⇤⇥ ↩↪ ↺↻ ⇐⇒ ⇆⇄ ›‹ »« ∋∈ ≥≤ ≫≪ ⊃⊂ ⊇⊆ ⊣⊢ ⌉⌈ ⌦⌫ ❮❯ ‵′ ‟” ЯR ИN"
 """Pairs: the character made, the one it is the mirror image of."""
 FLIPPED = "↓↑ ⇓⇑ ⇩⇧ ¡! ∪∩ ∨∧ ∇∆ ⊥⊤ ⌊⌈ ∐∏"
 """Upside down, standing on the same scanlines."""

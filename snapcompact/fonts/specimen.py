@@ -1,4 +1,4 @@
-"""A sheet of all glyphs of a font, to look at: ``python -m snapcompact.fonts.specimen FONT OUT``."""
+"""A sheet of all glyphs to look at: ``python -m snapcompact.fonts.specimen FONT OUT``."""
 
 from __future__ import annotations
 

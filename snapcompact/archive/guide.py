@@ -34,8 +34,11 @@ call stands between <out> and </out>; <out error> is a failure. A line that only
 these begins with a backslash. ¶image: and ¶file: stand for contents kept beside the pages."""
 
 
-def guide(shape: Shape, used: Iterable[int]) -> str:
-    """The guide for pages of `shape` that print the glyph ids `used`."""
+_THINK = "¶think (its\nreasoning), "
+
+
+def guide(shape: Shape, used: Iterable[int], *, thinking: bool = True) -> str:
+    """The guide for pages of `shape` that print the glyph ids `used`, with or without reasoning."""
     in_use = set(used)
     order = "rows from top to bottom, each from left to right"
     if shape.columns > 1:
@@ -52,7 +55,7 @@ def guide(shape: Shape, used: Iterable[int]) -> str:
         f"The pages hold the text of a conversation in order of their numbers. Each page is a grid "
         f"of {shape.column_cells} characters across; read {order}. {flow}",
         "\n".join(f"- {sign}" for sign in signs),
-        _SCOPES,
+        _SCOPES if thinking else _SCOPES.replace(_THINK, ""),
         "Characters are exact: zero has a slash, one has a foot, capital i has bars. Where a "
         "character cannot be told, say so instead of guessing.",
     ]

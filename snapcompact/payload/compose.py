@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from snapcompact.history.model import shown
 from snapcompact.payload.budget import Shares, page_budget, payload_shapes, shape_cost, shares
 from snapcompact.payload.guide import WITHOUT_PAGES, guide
-from snapcompact.payload.index import Count, find_missing, index_text
+from snapcompact.payload.index import Count, Missing, find_missing, index_text
 from snapcompact.payload.select import PagePlan, Region, plan_pages
 from snapcompact.payload.source import DrawnPage, Source, Span
 from snapcompact.payload.values import values_text
@@ -26,6 +26,10 @@ if TYPE_CHECKING:
     from snapcompact.archive.read import Archive
     from snapcompact.pages.shape import Shape
     from snapcompact.providers.rows import Model
+
+
+_MANY = 9_999_999, 9_999_999
+"""Message numbers longer than any: the guide that names them is the longest there is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,8 +103,7 @@ def compose(
     keep = model.thinking if thinking is None else thinking
     shapes = payload_shapes(archive.shape, model)
     with closing(Source(archive, name, shapes[0], thinking=keep)) as source:
-        opening = guide(source.shape, source.fidelity)
-        return _compose(_Job(source, model, shapes, count, limits, opening, other_images))
+        return _compose(_Job(source, model, shapes, count, limits, keep, other_images))
 
 
 def _compose(job: _Job) -> Payload:
@@ -132,7 +135,7 @@ class _Job:
     shapes: tuple[Shape, ...]
     count: Count
     limits: Shares
-    opening: str
+    thinking: bool
     other_images: int
 
     @property
@@ -142,8 +145,12 @@ class _Job:
 
     @property
     def opening_tokens(self) -> int:
-        """Tokens of the guide."""
-        return self.count(self.opening.encode())
+        """Tokens of the guide, at its longest: pages are planned before it is known."""
+        return self.count(self.opening(_MANY).encode())
+
+    def opening(self, gone: tuple[int, int] | None) -> str:
+        """The guide, where no picture shows the messages `gone`."""
+        return guide(self.source.shape, self.source.fidelity, thinking=self.thinking, gone=gone)
 
     def plan(self, from_step: int = 0) -> PagePlan:
         """The pages that fit, from this step on."""
@@ -175,12 +182,14 @@ def _text_payload(job: _Job, as_text: int) -> Payload:
 def _page_parts(job: _Job, plan: PagePlan) -> tuple[Part, ...]:
     source, limits, count = job.source, job.limits, job.count
     newest = limits.newest if plan.images else limits.newest + limits.pages
-    opening = job.opening if plan.images else WITHOUT_PAGES
+    missing = _missing(source, plan, limits.words)
+    gone = (missing.first, missing.last - 1) if missing and missing.messages else None
+    opening = job.opening(gone) if plan.images else WITHOUT_PAGES
     parts: list[Part] = [TextPart("guide", opening)]
     parts += _titled("oldest", "The first words:", _oldest(source, limits.oldest, count))
     shown_pages, places = _pages(job, plan)
     parts += shown_pages
-    parts += _titled("index", "", _index(source, plan, count, limits.words))
+    parts += _titled("index", "", _index(missing, source.name, count, limits.words))
     values = values_text(source.text, places, count, limits.values)
     parts += _titled("values", "Exact values:", values)
     parts += _titled("newest", "The newest words:", _newest(source, newest, count))
@@ -245,11 +254,15 @@ def _newest(source: Source, budget: int, count: Count) -> str:
     return shown(text if len(text) == source.size else text[text.find(b"\n") + 1 :])
 
 
-def _index(source: Source, plan: PagePlan, count: Count, budget: int) -> str:
-    """The index of the regions that are left out or printed smaller."""
+def _index(missing: Missing | None, name: str, count: Count, budget: int) -> str:
+    return index_text(missing, name, count, budget) if missing else ""
+
+
+def _missing(source: Source, plan: PagePlan, budget: int) -> Missing | None:
+    """What is in the regions that are left out or printed smaller; None where there are none."""
     small = [_bytes_of(source, r) for r in plan.regions if r.level != 0]
     if not small:
-        return ""
+        return None
     gone = [_bytes_of(source, r) for r in plan.regions if r.level is None]
 
     def inside(ranges: list[tuple[int, int]]) -> Callable[[Span], bool]:
@@ -259,10 +272,7 @@ def _index(source: Source, plan: PagePlan, count: Count, budget: int) -> str:
         )
 
     # 16 bytes a token are more than any text has: what is not held here could not be listed.
-    missing = find_missing(
-        source.store.spans(), source.text, inside(gone), inside(small), 16 * budget
-    )
-    return index_text(missing, source.name, count, budget)
+    return find_missing(source.store.spans(), source.text, inside(gone), inside(small), 16 * budget)
 
 
 def _bytes_of(source: Source, region: Region) -> tuple[int, int]:

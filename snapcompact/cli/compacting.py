@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,8 +15,14 @@ from snapcompact.compaction.models import Summariser, summariser
 from snapcompact.compaction.modes.command import Asked, parse_args
 from snapcompact.compaction.plan import plan_lines
 from snapcompact.compaction.prepare import CutRequest
-from snapcompact.compaction.run import Result, apply, make
-from snapcompact.compaction.session import archive_name, default_output, load_stored
+from snapcompact.compaction.run import Result, apply, make, shrunk
+from snapcompact.compaction.session import (
+    archive_name,
+    default_output,
+    load_stored,
+    real_path,
+    whole_name,
+)
 from snapcompact.compaction.settings_files import load_settings
 from snapcompact.errors import OutputExistsError, UsageError
 from snapcompact.history.session import open_session
@@ -59,9 +66,9 @@ def run_compact(request: Request, *, as_json: bool, quiet: bool) -> None:
     with open_session(
         request.session, format=request.format_name, branch=request.branch
     ) as session:
-        out = request.session if request.in_place else request.output
+        out = real_path(request.session) if request.in_place else request.output
         out = out or default_output(request.session, session.format.name)
-        if not request.in_place and not request.dry_run and out.exists():
+        if not request.in_place and not request.dry_run and os.path.lexists(out):
             raise OutputExistsError(f"{out} already exists; give another name with -o")
         announce_compiling(quiet=quiet)
         stored = load_stored(session)
@@ -72,6 +79,7 @@ def run_compact(request: Request, *, as_json: bool, quiet: bool) -> None:
         with with_mode(prepared(stored, options, settings)) as (chosen, draw):
             if found.missing and chosen.plan.mode is not None and chosen.plan.mode.extract:
                 warnings.append(found.missing)
+            warnings += _cut_short(chosen)
             _warn(warnings, quiet)
             if request.dry_run:
                 _print_plan(chosen, as_json)
@@ -117,6 +125,7 @@ def _options(
         reference=request.reference,
         task_aware=request.two_step,
         archive=archive_name(out),
+        in_place=request.in_place,
         say=say,
     )
 
@@ -125,6 +134,18 @@ def _warn(warnings: list[str], quiet: bool) -> None:
     for warning in warnings:
         warn(printable(warning), quiet=quiet)
     warnings.clear()
+
+
+def _cut_short(ready: Prepared) -> list[str]:
+    """A warning where kept messages do not stay whole."""
+    cut = shrunk(ready)
+    if not cut:
+        return []
+    held = whole_name(ready.job.stored, in_place=ready.options.in_place)
+    return [
+        f"{len(cut):,} of the kept messages did not fit the window and lost their middle; the "
+        f"whole of {'it' if len(cut) == 1 else 'them'} is in {held}, entry {', '.join(cut)}"
+    ]
 
 
 def _plan_json(ready: Prepared) -> dict[str, Any]:
@@ -141,6 +162,7 @@ def _plan_json(ready: Prepared) -> dict[str, Any]:
         "summarised": [item.id for item in part.summarised],
         "pinned": [item.id for item in part.pinned],
         "kept": [item.id for item in part.kept],
+        "shrunk": list(shrunk(ready)),
         "kept_tokens": plan.kept_tokens(estimator),
         "mode": plan.mode.mode if plan.mode else None,
         "extract": plan.mode.extract if plan.mode else False,
@@ -188,10 +210,12 @@ def _print_done(
         return
     part = ready.plan.partition
     how = "extract without a model" if made.extract else made.mode
+    cut = len(result.change.edited)
+    whole = len(result.change.shown) - cut
     say(
         f"{written.path}: {result.change.tokens_before:,} tokens are now {result.tokens_after:,} "
         f"({how}); {len(part.summarised):,} messages replaced, "
-        f"{len(result.change.shown):,} kept word for word"
+        f"{whole:,} kept word for word" + (f", {cut:,} kept but cut short" if cut else "")
     )
     if with_archive:
         say(f"{archive}: the replaced part, {made.pages:,} pages shown in the session")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -10,7 +11,12 @@ from typing import TYPE_CHECKING
 from snapcompact.compaction.deciding import Options, prepared, with_mode
 from snapcompact.compaction.host import in_thread
 from snapcompact.compaction.run import apply, make
-from snapcompact.compaction.session import archive_name, default_output, load_stored
+from snapcompact.compaction.session import (
+    archive_name,
+    default_output,
+    load_stored,
+    real_path,
+)
 from snapcompact.compaction.settings_files import load_settings
 from snapcompact.errors import OutputExistsError
 from snapcompact.history.session import open_session
@@ -45,11 +51,14 @@ async def acompact(
     options = options or Options()
     settings = settings or load_settings()
     with open_session(session, format=format_name) as source, ExitStack() as stack:
-        out = session if in_place else output or default_output(session, source.format.name)
-        if not in_place and out.exists():
+        out = output or default_output(session, source.format.name)
+        if in_place:
+            out = real_path(session)
+        elif os.path.lexists(out):
             raise OutputExistsError(f"{out} already exists; give another name")
         if options.archive is None:
             options = replace(options, archive=archive_name(out))
+        options = replace(options, in_place=in_place)
         ready = await in_thread(lambda: prepared(load_stored(source), options, settings))
         chosen, draw = await in_thread(lambda: stack.enter_context(with_mode(ready)))
         if chosen.plan.outcome is not None:

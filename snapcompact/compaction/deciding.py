@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
@@ -20,7 +19,7 @@ from snapcompact.compaction.plan import Ask, Plan, decide
 from snapcompact.compaction.policy import preset
 from snapcompact.compaction.prepare import CutRequest
 from snapcompact.compaction.pricing import PricedEstimator
-from snapcompact.compaction.session import context_of
+from snapcompact.compaction.session import context_of, whole_name
 from snapcompact.compaction.trigger import resolve_reserve
 from snapcompact.errors import UsageError
 from snapcompact.llm.client import PROTOCOLS
@@ -54,6 +53,8 @@ class Options:
     cut: CutRequest = field(default_factory=lambda: CutRequest(force=True))
     strict: bool = False
     offline: bool = False
+    in_place: bool = False
+    """The result takes the session's place."""
     automatic: bool = False
     reason: str = ""
     """Of an automatic run."""
@@ -110,7 +111,7 @@ def prepared(stored: Stored, options: Options, settings: Settings) -> Prepared:
         cut=options.cut,
         now_ms=int(options.now.timestamp() * 1000),
     )
-    name = os.path.basename(stored.session.source.name)
+    name = whole_name(stored, in_place=options.in_place)
     plan = decide(context, ask, estimator, policy, lambda item: f"{name}, entry {item.id}")
     remote_url = settings.value("apply.remote_endpoint")
     remote_on = bool(settings.value("apply.remote_enabled"))

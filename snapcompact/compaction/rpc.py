@@ -21,7 +21,7 @@ from snapcompact.compaction.modes.command import parse_args
 from snapcompact.compaction.orchestrator import Orchestrator
 from snapcompact.compaction.outcome import Status
 from snapcompact.compaction.run import Result, apply
-from snapcompact.compaction.session import archive_name, load_stored
+from snapcompact.compaction.session import archive_name, load_stored, real_path
 from snapcompact.compaction.session import undo as put_back
 from snapcompact.errors import SnapcompactError, UsageError
 from snapcompact.history.session import open_session
@@ -40,7 +40,7 @@ class FileHost:
     """A session file that is compacted in place."""
 
     def __init__(self, path: Path, format_name: str | None) -> None:
-        self.path = path
+        self.path = real_path(path)
         self._format = format_name
 
     def load(self) -> Stored:
@@ -179,6 +179,7 @@ async def serve(
         out.flush()
 
     options = Options(
+        in_place=True,
         reader=reader, window=window, model=found.model, endpoint=found.endpoint, offline=offline,
     )  # fmt: skip
     server = Server(FileHost(session, format_name), settings, options, send)

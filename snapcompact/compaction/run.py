@@ -159,6 +159,11 @@ def _change(ready: Prepared, made: Made, after: int) -> Change:
     )
 
 
+def shrunk(ready: Prepared) -> tuple[str, ...]:
+    """Ids of the kept messages that are not kept whole."""
+    return tuple(_partition(ready.plan, ready.context)[1])
+
+
 def _partition(plan: Plan, context: Context) -> tuple[Partition, dict[str, Message]]:
     """(the partition, kept messages with a part cut)."""
     partition = plan.partition

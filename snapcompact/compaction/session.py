@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from snapcompact.compaction.context import Context, ContextRules, build_context
 from snapcompact.compaction.entries import BRANCH_SUMMARY, is_summary, words_of
-from snapcompact.compaction.writers import keeps_format, writer_for
+from snapcompact.compaction.writers import appends, keeps_format, writer_for
 from snapcompact.errors import InputError, OutputExistsError, UsageError
 from snapcompact.files import atomic_writer, disk_errors, read_bounded, sync_folder, write_atomic
 from snapcompact.history.model import Message, Role, shown
@@ -60,11 +60,27 @@ def default_output(path: Path, format_name: str) -> Path:
     return path.with_name(f"{stem}.compacted.{extension}")
 
 
+def whole_name(stored: Stored, *, in_place: bool) -> str:
+    """Name of the file that still holds every entry once `stored` is compacted.
+
+    A writer that makes the file anew leaves what it cut out in the backup only.
+    """
+    path = stored.session.source.path
+    if path is None or not in_place or appends(stored.session.format.name):
+        return os.path.basename(stored.session.source.name)
+    return _backup_path(real_path(path), stored.digest).name
+
+
+def real_path(path: Path) -> Path:
+    """The file `path` leads to: what takes a session's place must not take its link's."""
+    return Path(os.path.realpath(path))
+
+
 def archive_name(out: Path) -> Path:
     """A free name for the archive that goes with the session `out`: ``NAME.archive``, numbered."""
     stem = out.name.rpartition(".")[0] or out.name
     number, path = 1, out.with_name(f"{stem}.archive")
-    while path.exists():
+    while os.path.lexists(path):
         number += 1
         path = out.with_name(f"{stem}.archive-{number}")
     return path
@@ -84,18 +100,20 @@ def write_session(
 ) -> Written:
     """Write `change` as `out`, whole or not at all, once it reads back as decided.
 
-    With `in_place` `out` is the session's own file: what it held is kept beside it for
-    :func:`undo`. Raises OutputExistsError, InputError where the file does not read back, where it
-    changed while we worked, DiskError.
+    With `in_place` `out` is the session's own file, or a link to it: what it held is kept beside
+    it for :func:`undo`, and its permissions stay. Raises OutputExistsError, InputError where the
+    file does not read back, where it changed while we worked, DiskError.
     """
-    if not in_place and out.exists():
+    if in_place:
+        out = real_path(out)
+    elif os.path.lexists(out):
         raise OutputExistsError(f"{out} already exists; give another name with -o")
     if in_place and _is_packed(out):
         raise UsageError(f"{out} is compressed; unpack it, or give another name with -o")
     with _staged(out) as partial:
         size = _fill(partial, stored, change)
         _check(partial, stored, change, rules)
-        if not in_place and out.exists():
+        if not in_place and os.path.lexists(out):
             raise OutputExistsError(f"{out} was made by another while we worked")
         source = stored.session.source.path
         if source is not None and fingerprint(source) != stored.digest:
@@ -104,6 +122,8 @@ def write_session(
         if backup is not None:
             _note_undo(out, backup, stored.digest, fingerprint(partial))
         with disk_errors("write", out):
+            if in_place:
+                shutil.copymode(out, partial)
             os.replace(partial, out)
             sync_folder(out.parent)
     return Written(out, size, backup)
@@ -208,12 +228,16 @@ def _same_words(found: Sequence[Message], wanted: Sequence[Message]) -> bool:
 
 def _back_up(path: Path, digest: str) -> Path:
     """A copy of `path` beside it, private and synced, whose name says which state it is."""
-    backup = path.with_name(f"{path.name}{BACKUP_SUFFIX}.{digest[:12]}")
+    backup = _backup_path(path, digest)
     if backup.exists() and fingerprint(backup) == digest:
         return backup
     with disk_errors("copy", path), open(path, "rb") as old, atomic_writer(backup) as new:
         shutil.copyfileobj(old, new, 1 << 20)
     return backup
+
+
+def _backup_path(path: Path, digest: str) -> Path:
+    return path.with_name(f"{path.name}{BACKUP_SUFFIX}.{digest[:12]}")
 
 
 def _undo_file(path: Path) -> Path:
@@ -245,8 +269,9 @@ def undo(path: Path, *, force: bool = False) -> Path:
     """Put back what `path` held before its newest compaction in place; the backup that was used.
 
     Raises UsageError where there is none, or where `path` has changed since, unless `force`: then
-    what it holds now is kept beside it, under a name of its own.
+    what it holds now is kept beside it, under a name of its own. A link is followed.
     """
+    path = real_path(path)
     now = fingerprint(path) if path.exists() else ""
     steps = _steps(path)
     while steps and steps[-1]["before"] == now:
@@ -267,8 +292,11 @@ def undo(path: Path, *, force: bool = False) -> Path:
             )
         _back_up(path, now)
     with disk_errors("write", path):
+        mode = path.stat().st_mode & 0o7777 if now else None
         with open(backup, "rb") as old, atomic_writer(path) as new:
             shutil.copyfileobj(old, new, 1 << 20)
+        if mode is not None:
+            path.chmod(mode)
         _drop_step(path, steps[:-1])
         os.unlink(backup)
         sync_folder(path.parent)

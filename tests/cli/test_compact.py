@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -202,3 +203,73 @@ def test_hostile_sessions_are_compacted_or_refused_in_words(
         assert "Traceback" not in said.err
         written = (tmp_path / path.name).exists()
         assert written == (code == 0 and "Nothing to compact" not in said.err), path.name
+
+
+# --- in place
+
+
+def huge_tail(kind: str) -> Path:
+    """A session whose last answer alone is over a small window."""
+    path = Path("s.jsonl")
+    turns = [*long_turns(3), Turn("Now the log.", "a line of the log\n" * 6000, None)]
+    path.write_bytes(BUILDERS[kind](turns))
+    return path
+
+
+@pytest.mark.parametrize("kind", sorted(BUILDERS))
+def test_what_was_cut_out_is_where_the_marker_says(
+    kind: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = huge_tail(kind)
+    before = path.read_bytes()
+    out, err = printed(
+        capsys, "compact", "s.jsonl", "--window", "16000", "--offline", "--in-place",
+        "--format", kind.split(maxsplit=1)[0],
+    )  # fmt: skip
+    held = re.search(rb"whole in ([^ ,]+), entry ", path.read_bytes())
+    assert held is not None
+    whole = Path(held[1].decode()).read_bytes()
+    assert whole == before or whole.startswith(before)
+    assert f"is in {held[1].decode()}, entry " in err
+    assert "kept but cut short" in out
+
+
+def test_a_cut_message_is_told_before_and_after(capsys: pytest.CaptureFixture[str]) -> None:
+    huge_tail("pi")
+    arguments = ("compact", "s.jsonl", "--window", "16000", "--offline")
+    _, err = printed(capsys, *arguments, "--dry-run")
+    assert "lost their middle" in err
+    assert len(value_of(capsys, *arguments, "--dry-run")["shrunk"]) == 1
+    assert len(value_of(capsys, *arguments)["shrunk"]) == 1
+    small = value_of(capsys, "compact", "s.jsonl", "--window", "900000", "--offline", "--dry-run")
+    assert small["shrunk"] == []
+
+
+def test_a_link_and_its_permissions_stay(
+    session: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    before = session.read_bytes()
+    session.chmod(0o644)
+    (tmp_path / "links").mkdir()
+    link = tmp_path / "links" / "l.jsonl"
+    link.symlink_to(session)
+    printed(capsys, "compact", "links/l.jsonl", "--keep", "300", "--in-place")
+    assert link.is_symlink()
+    assert session.read_bytes() != before
+    assert session.stat().st_mode & 0o777 == 0o644
+    assert os.listdir("links") == ["l.jsonl"]
+    held = [path for path in tmp_path.iterdir() if path.name.startswith("s.jsonl.")]
+    assert [path.stat().st_mode & 0o777 for path in held] == [0o600, 0o600]
+    printed(capsys, "undo", "links/l.jsonl")
+    assert link.is_symlink()
+    assert session.read_bytes() == before
+    assert session.stat().st_mode & 0o777 == 0o644
+
+
+def test_a_link_to_nothing_is_not_written_through(
+    session: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("out").symlink_to("nowhere")
+    _, err = printed(capsys, "compact", "s.jsonl", "--keep", "300", "-o", "out", code=2)
+    assert "already exists" in err
+    assert Path("out").is_symlink()

@@ -21,6 +21,9 @@ WRITERS: Mapping[str, str] = {
 }
 """Format to module, sorted; any other format is written as messages JSON."""
 
+APPENDING = frozenset({"claude_code", "kit", "ohmypi", "pi"})
+"""Formats whose file keeps all its bytes: a compaction is added behind them."""
+
 OTHER = "messages"
 
 
@@ -28,6 +31,11 @@ def writer_for(format_name: str) -> Writer:
     """The writer of sessions of that format."""
     module = WRITERS.get(format_name, OTHER)
     return cast("Writer", import_module(f"{__name__}.{module}"))
+
+
+def appends(format_name: str) -> bool:
+    """True where a compacted file still holds every entry of the old one."""
+    return format_name in APPENDING
 
 
 def keeps_format(format_name: str) -> bool:

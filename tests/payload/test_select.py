@@ -3,7 +3,14 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from snapcompact.payload.select import Budget, PagePlan, ShapeCost, plan_pages, shown_images
+from snapcompact.payload.select import (
+    Budget,
+    PagePlan,
+    Region,
+    ShapeCost,
+    plan_pages,
+    shown_images,
+)
 
 budgets = st.builds(
     Budget, st.integers(0, 120), st.integers(0, 400_000), st.integers(0, 20_000_000)
@@ -76,11 +83,42 @@ def test_newer_pages_are_never_denser_than_older_ones(
     assert levels == sorted(levels, reverse=True)
 
 
-def test_a_long_history_uses_every_means() -> None:
+def test_a_longer_history_uses_every_means_in_turn() -> None:
     costs = [ShapeCost(21_000, 4_760, 80_000), ShapeCost(29_000, 4_760, 90_000)]
-    plan = plan_pages(400, costs, Budget(90, 10**6, 10**8))
-    assert [r.level for r in plan.regions] == [0, None, 1, 0]
-    assert plan.images > 60
+    budget = Budget(90, 10**6, 10**8)
+    middling = plan_pages(100, costs, budget)
+    assert [r.level for r in middling.regions] == [0, 1, 0]
+    plan = plan_pages(400, costs, budget)
+    assert [r.level for r in plan.regions] == [0, None, 1]
+    assert plan.images > 80
+
+
+@given(lengths, ladders, budgets)
+def test_nothing_is_left_out_that_a_denser_shape_has_room_for(
+    pages: int, costs: list[ShapeCost], budget: Budget
+) -> None:
+    plan = plan_pages(pages, costs, budget)
+    head = 1 if budget.pages(costs[0]) >= 8 else 0
+    fits = pages <= budget.pages(costs[0])
+    for level, cost in enumerate(costs[1:], 1):
+        images = shown_images(Region(level, head, max(head, pages)), costs)
+        fits |= (
+            images + head <= budget.images
+            and images * cost.tokens + head * costs[0].tokens <= budget.tokens
+            and images * cost.bytes + head * costs[0].bytes <= budget.bytes
+        )
+    assert bool(plan.left_out) == (pages > 0 and not fits)
+
+
+@given(lengths, ladders, budgets)
+def test_what_is_left_out_wastes_no_more_than_a_step(
+    pages: int, costs: list[ShapeCost], budget: Budget
+) -> None:
+    """No plan may leave out a step's pages more than the budget makes it."""
+    plan = plan_pages(pages, costs, budget)
+    quantum = max(1, budget.pages(costs[0]) // 8)
+    gone = sum(r.pages for r in plan.left_out)
+    assert gone < quantum or plan_pages(pages - gone + quantum, costs, budget).left_out
 
 
 def test_no_room_leaves_all_out() -> None:

@@ -70,6 +70,9 @@ def compact(
     setting: Set = None,
     format_name: FormatName = None,
     branch: Branch = "active",
+    select: Annotated[
+        str, typer.Option(metavar="ID", help="One conversation of a file that holds many.")
+    ] = "",
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -96,6 +99,7 @@ def compact(
             settings=tuple(setting or ()),
             format_name=format_name,
             branch=branch,
+            select=select,
         ),
         as_json=as_json,
         quiet=quiet,

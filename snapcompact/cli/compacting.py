@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 import os
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from snapcompact.cli.archiving import report_damage
 from snapcompact.cli.console import note, printable, say, say_json, warn
 from snapcompact.cli.kernels import announce_compiling
-from snapcompact.compaction.deciding import Options, Prepared, prepared, with_mode
+from snapcompact.cli.terminable import terminable
+from snapcompact.compaction.deciding import (
+    Options,
+    Prepared,
+    prepared,
+    reader_warning,
+    with_mode,
+)
 from snapcompact.compaction.models import Summariser, summariser
 from snapcompact.compaction.modes.command import Asked, parse_args
 from snapcompact.compaction.plan import plan_lines
@@ -18,18 +25,22 @@ from snapcompact.compaction.prepare import CutRequest
 from snapcompact.compaction.run import Result, apply, make, shrunk
 from snapcompact.compaction.session import (
     archive_name,
+    check_one,
     default_output,
     load_stored,
-    real_path,
     whole_name,
 )
 from snapcompact.compaction.settings_files import load_settings
-from snapcompact.errors import OutputExistsError, UsageError
+from snapcompact.compaction.undo import real_path
+from snapcompact.errors import InputError, ModelError, OutputExistsError, UsageError
 from snapcompact.history.session import open_session
 from snapcompact.llm.client import run as run_async
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from snapcompact.compaction.modes.job import Say
+    from snapcompact.compaction.modes.snapcompact import Drawn
     from snapcompact.compaction.session import Written
     from snapcompact.compaction.settings import Settings
 
@@ -56,6 +67,7 @@ class Request:
     settings: tuple[str, ...]
     format_name: str | None
     branch: str
+    select: str = ""
 
 
 def run_compact(request: Request, *, as_json: bool, quiet: bool) -> None:
@@ -64,8 +76,9 @@ def run_compact(request: Request, *, as_json: bool, quiet: bool) -> None:
     _check(request)
     settings = load_settings(assignments=request.settings)
     with open_session(
-        request.session, format=request.format_name, branch=request.branch
+        request.session, format=request.format_name, branch=request.branch, select=request.select
     ) as session:
+        check_one(session, in_place=request.in_place)
         out = real_path(request.session) if request.in_place else request.output
         out = out or default_output(request.session, session.format.name)
         if not request.in_place and not request.dry_run and os.path.lexists(out):
@@ -76,13 +89,17 @@ def run_compact(request: Request, *, as_json: bool, quiet: bool) -> None:
         warnings: list[str] = []
         found = _summariser(request, settings, warnings.append)
         options = _options(request, asked, settings, out, found, warnings.append)
-        with with_mode(prepared(stored, options, settings)) as (chosen, draw):
+        ready = prepared(stored, options, settings)
+        warnings += filter(None, [reader_warning(ready)])
+        with terminable(), with_mode(ready, dry_run=request.dry_run) as (chosen, draw):
             if found.missing and chosen.plan.mode is not None and chosen.plan.mode.extract:
                 warnings.append(found.missing)
             warnings += _cut_short(chosen)
             _warn(warnings, quiet)
             if request.dry_run:
-                _print_plan(chosen, as_json)
+                after = _forecast_after(chosen, draw, warnings.append)
+                _warn(warnings, quiet)
+                _print_plan(chosen, after, as_json)
                 return
             if chosen.plan.outcome is not None:
                 _print_nothing(chosen, as_json)
@@ -173,11 +190,32 @@ def _plan_json(ready: Prepared) -> dict[str, Any]:
     return made
 
 
-def _print_plan(ready: Prepared, as_json: bool) -> None:
+def _forecast_after(ready: Prepared, draw: Callable[[], Drawn], tell: Say) -> int | None:
+    """Tokens after it, where no model has to be asked; None where one has, or nothing is done."""
+    plan = ready.plan
+    alone = plan.preparation is None or (
+        plan.mode is not None and (plan.mode.extract or plan.mode.mode == "snapcompact")
+    )
+    if plan.outcome is not None or not alone:
+        return None
+    strict = replace(ready, rules=replace(ready.rules, strict=True))  # no model in its place
+    try:
+        return run_async(make(strict, draw)).tokens_after
+    except (InputError, ModelError) as error:
+        tell(str(error))
+        return None
+
+
+def _print_plan(ready: Prepared, after: int | None, as_json: bool) -> None:
     if as_json:
-        say_json(_plan_json(ready))
+        say_json({**_plan_json(ready), "tokens_after": after})
         return
-    for line in plan_lines(ready.plan, ready.estimator):
+    lines = list(plan_lines(ready.plan, ready.estimator))
+    if after is not None:
+        lines.append(f"after: {after:,} tokens")
+    if ready.plan.mode and not any(line.startswith("cost:") for line in lines):
+        lines.append("cost: unknown")
+    for line in lines:
         say(printable(line))
 
 

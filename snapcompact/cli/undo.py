@@ -26,10 +26,16 @@ def undo(
 ) -> None:
     """Put a session back as it was before its newest compaction in place."""
     from snapcompact.cli.console import say, say_json
-    from snapcompact.compaction.session import undo as put_back
+    from snapcompact.compaction.undo import archives_of
+    from snapcompact.compaction.undo import undo as put_back
 
+    named = archives_of(session)
     backup = put_back(session, force=force)
+    left = sorted(set(named) - set(archives_of(session)))
     if as_json:
-        say_json({"session": str(session), "from": str(backup)})
-    else:
-        say(f"{session}: as it was before the compaction")
+        archives = [str(path) for path in left]
+        say_json({"session": str(session), "from": str(backup), "archives": archives})
+        return
+    say(f"{session}: as it was before the compaction")
+    for path in left:
+        say(f"{path}: its archive is still there; delete it if nothing else needs it")

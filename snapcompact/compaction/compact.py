@@ -13,11 +13,12 @@ from snapcompact.compaction.host import in_thread
 from snapcompact.compaction.run import apply, make
 from snapcompact.compaction.session import (
     archive_name,
+    check_one,
     default_output,
     load_stored,
-    real_path,
 )
 from snapcompact.compaction.settings_files import load_settings
+from snapcompact.compaction.undo import real_path
 from snapcompact.errors import OutputExistsError
 from snapcompact.history.session import open_session
 from snapcompact.llm.client import run
@@ -41,16 +42,18 @@ class Compacted:
 async def acompact(
     session: Path, output: Path | None = None, options: Options | None = None,
     settings: Settings | None = None, *, in_place: bool = False, format_name: str | None = None,
+    select: str = "",
 ) -> Compacted:  # fmt: skip
     """Compact the file `session` to `output` (by default ``SESSION.compacted.EXT`` beside it).
 
-    With `in_place` it takes the session's place; ``session.undo`` puts that back. Raises
-    OutputExistsError, FocusRefusedError, UsageError, InputError, ModelError, DiskError; then, and
-    when cancelled, nothing was written.
+    `select` is the id of one conversation where the file holds many. With `in_place` it takes the
+    session's place; ``undo.undo`` puts that back. Raises OutputExistsError, FocusRefusedError,
+    UsageError, InputError, ModelError, DiskError; then, and when cancelled, nothing was written.
     """
     options = options or Options()
     settings = settings or load_settings()
-    with open_session(session, format=format_name) as source, ExitStack() as stack:
+    with open_session(session, format=format_name, select=select) as source, ExitStack() as stack:
+        check_one(source, in_place=in_place)
         out = output or default_output(session, source.format.name)
         if in_place:
             out = real_path(session)
@@ -70,8 +73,10 @@ async def acompact(
 def compact(
     session: Path, output: Path | None = None, options: Options | None = None,
     settings: Settings | None = None, *, in_place: bool = False, format_name: str | None = None,
+    select: str = "",
 ) -> Compacted:  # fmt: skip
     """:func:`acompact`, waited for."""
     return run(
-        acompact(session, output, options, settings, in_place=in_place, format_name=format_name)
-    )
+        acompact(session, output, options, settings, in_place=in_place, format_name=format_name,
+                  select=select)
+    )  # fmt: skip

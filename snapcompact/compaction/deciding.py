@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from snapcompact.compaction.settings import Settings
     from snapcompact.compaction.writers.contract import Stored
     from snapcompact.llm.contract import Endpoint, Model
+    from snapcompact.providers.catalog import Match
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,8 +100,7 @@ def prepared(stored: Stored, options: Options, settings: Settings) -> Prepared:
     """
     policy = settings.policy
     context = context_of(stored, policy.context)
-    reader = options.reader or (context.model[1] if context.model else "")
-    row = match(user_catalog(), reader_id(reader)).model
+    row = reader_row(context, options).model
     family = row.tokenizer if row.tokenizer in families() else "o200k"
     estimator = PricedEstimator(LearnedEstimator(family, policy.tokens), policy.tokens, row)
     estimator.prime([item.message for item in context.items])
@@ -141,6 +141,23 @@ def prepared(stored: Stored, options: Options, settings: Settings) -> Prepared:
     return Prepared(job, context, ask, options, rules, native, handoff)
 
 
+def reader_row(context: Context, options: Options) -> Match:
+    """What the catalog knows of the model that will read the session."""
+    reader = options.reader or (context.model[1] if context.model else "")
+    return match(user_catalog(), reader_id(reader))
+
+
+def reader_warning(ready: Prepared) -> str:
+    """What to tell where the reader is not known and the cautious row counts; else empty."""
+    found = reader_row(ready.context, ready.options)
+    if found.id or found.known:
+        return found.warning
+    return (
+        "no model is named, neither by --model nor in the session: counted with the cautious row "
+        f"{found.model.name!r}"
+    )
+
+
 def _room(plan: Plan, ask: Ask, estimator: Estimator, policy: Policy) -> int:
     """Tokens a result may take: less than what it replaces, and no more than the window leaves."""
     most = plan.tokens_before - 1
@@ -174,14 +191,16 @@ def _image_cap(stored: Stored, context: Context, policy: Policy, cap: int) -> in
 
 
 @contextmanager
-def with_mode(ready: Prepared) -> Iterator[tuple[Prepared, Callable[[], Drawn]]]:
+def with_mode(
+    ready: Prepared, *, dry_run: bool = False
+) -> Iterator[tuple[Prepared, Callable[[], Drawn]]]:
     """`ready` with its mode chosen, and the function that draws its pages.
 
-    What was drawn is gone when the body ends, unless :func:`apply` has moved it. Raises UsageError
-    under ``strict``, FocusRefusedError.
+    What was drawn is gone when the body ends, unless :func:`apply` has moved it; for a `dry_run`
+    nothing is written beside the session. Raises UsageError under ``strict``, FocusRefusedError.
     """
     with ExitStack() as stack:
-        draw = stack.enter_context(drawing(ready.job))
+        draw = stack.enter_context(drawing(ready.job, beside=not dry_run))
         plan = ready.plan
         if plan.outcome is not None or plan.preparation is None:
             _refuse_focus(ready)

@@ -21,8 +21,9 @@ from snapcompact.compaction.modes.command import parse_args
 from snapcompact.compaction.orchestrator import Orchestrator
 from snapcompact.compaction.outcome import Status
 from snapcompact.compaction.run import Result, apply
-from snapcompact.compaction.session import archive_name, load_stored, real_path
-from snapcompact.compaction.session import undo as put_back
+from snapcompact.compaction.session import archive_name, load_stored
+from snapcompact.compaction.undo import real_path
+from snapcompact.compaction.undo import undo as put_back
 from snapcompact.errors import SnapcompactError, UsageError
 from snapcompact.history.session import open_session
 

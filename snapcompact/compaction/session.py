@@ -1,4 +1,4 @@
-"""A compacted session written beside its input or in its place, checked, and taken back.
+"""A compacted session written beside its input or in its place, checked.
 
 What was written is read again as its tool would read it before it gets its name: the summary must
 be there, and exactly what was to be kept (invariant 9 of DESIGN.md).
@@ -6,8 +6,6 @@ be there, and exactly what was to be kept (invariant 9 of DESIGN.md).
 
 from __future__ import annotations
 
-import hashlib
-import json
 import os
 import shutil
 import tempfile
@@ -15,13 +13,14 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from snapcompact.compaction.context import Context, ContextRules, build_context
 from snapcompact.compaction.entries import BRANCH_SUMMARY, is_summary, words_of
+from snapcompact.compaction.undo import back_up, backup_path, fingerprint, note_undo, real_path
 from snapcompact.compaction.writers import appends, keeps_format, writer_for
 from snapcompact.errors import InputError, OutputExistsError, UsageError
-from snapcompact.files import atomic_writer, disk_errors, read_bounded, sync_folder, write_atomic
+from snapcompact.files import disk_errors, sync_folder
 from snapcompact.history.model import Message, Role, shown
 from snapcompact.history.session import open_session
 
@@ -30,10 +29,6 @@ if TYPE_CHECKING:
     from snapcompact.history.session import Session
 
 _PACKED = (".gz", ".zst")
-UNDO_SUFFIX = ".undo.json"
-"""Behind an in-place session's name: where its backup is and what both hold."""
-BACKUP_SUFFIX = ".before"
-_MOST_UNDO_BYTES = 1 << 20
 
 
 def load_stored(session: Session) -> Stored:
@@ -60,6 +55,19 @@ def default_output(path: Path, format_name: str) -> Path:
     return path.with_name(f"{stem}.compacted.{extension}")
 
 
+def check_one(session: Session, *, in_place: bool) -> None:
+    """Raise UsageError where `session` is several conversations, or would take others' place."""
+    found = session.conversations
+    name = session.source.name
+    if len(found) > 1 and not session.options.select:
+        raise UsageError(
+            f"{name} holds {len(found):,} conversations; name one by --select ID "
+            f"(`snapcompact inspect` lists them; the first is {shown(found[0].id.encode())})"
+        )
+    if len(found) > 1 and in_place:
+        raise UsageError(f"{name} holds other conversations too; write to another file with -o")
+
+
 def whole_name(stored: Stored, *, in_place: bool) -> str:
     """Name of the file that still holds every entry once `stored` is compacted.
 
@@ -68,12 +76,7 @@ def whole_name(stored: Stored, *, in_place: bool) -> str:
     path = stored.session.source.path
     if path is None or not in_place or appends(stored.session.format.name):
         return os.path.basename(stored.session.source.name)
-    return _backup_path(real_path(path), stored.digest).name
-
-
-def real_path(path: Path) -> Path:
-    """The file `path` leads to: what takes a session's place must not take its link's."""
-    return Path(os.path.realpath(path))
+    return backup_path(real_path(path), stored.digest).name
 
 
 def archive_name(out: Path) -> Path:
@@ -101,7 +104,7 @@ def write_session(
     """Write `change` as `out`, whole or not at all, once it reads back as decided.
 
     With `in_place` `out` is the session's own file, or a link to it: what it held is kept beside
-    it for :func:`undo`, and its permissions stay. Raises OutputExistsError, InputError where the
+    it for ``undo.undo``, and its permissions stay. Raises OutputExistsError, InputError where the
     file does not read back, where it changed while we worked, DiskError.
     """
     if in_place:
@@ -118,9 +121,9 @@ def write_session(
         source = stored.session.source.path
         if source is not None and fingerprint(source) != stored.digest:
             raise InputError(f"{source} changed while it was compacted; nothing was written")
-        backup = _back_up(out, stored.digest) if in_place else None
+        backup = back_up(out, stored.digest) if in_place else None
         if backup is not None:
-            _note_undo(out, backup, stored.digest, fingerprint(partial))
+            note_undo(out, backup, stored.digest, fingerprint(partial))
         with disk_errors("write", out):
             if in_place:
                 shutil.copymode(out, partial)
@@ -158,12 +161,6 @@ def _fill(partial: Path, stored: Stored, change: Change) -> int:
         file.flush()
         os.fsync(file.fileno())
     return size
-
-
-def fingerprint(path: Path) -> str:
-    """SHA-256 (hex) of a file's bytes."""
-    with disk_errors("read", path), open(path, "rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 # --- what was written reads back
@@ -221,90 +218,3 @@ def _same_words(found: Sequence[Message], wanted: Sequence[Message]) -> bool:
                 return False
             at += len(part)
     return True
-
-
-# --- in place, and back
-
-
-def _back_up(path: Path, digest: str) -> Path:
-    """A copy of `path` beside it, private and synced, whose name says which state it is."""
-    backup = _backup_path(path, digest)
-    if backup.exists() and fingerprint(backup) == digest:
-        return backup
-    with disk_errors("copy", path), open(path, "rb") as old, atomic_writer(backup) as new:
-        shutil.copyfileobj(old, new, 1 << 20)
-    return backup
-
-
-def _backup_path(path: Path, digest: str) -> Path:
-    return path.with_name(f"{path.name}{BACKUP_SUFFIX}.{digest[:12]}")
-
-
-def _undo_file(path: Path) -> Path:
-    return path.with_name(path.name + UNDO_SUFFIX)
-
-
-def _note_undo(path: Path, backup: Path, before: str, after: str) -> None:
-    """Put this step on the stack of `path`, before it is taken."""
-    step = {"backup": backup.name, "before": before, "after": after}
-    steps = [*_steps(path), step]
-    write_atomic(_undo_file(path), json.dumps({"steps": steps}, indent=1).encode() + b"\n")
-
-
-def _steps(path: Path) -> list[dict[str, str]]:
-    file = _undo_file(path)
-    if not file.exists():
-        return []
-    try:
-        value: Any = json.loads(read_bounded(file, _MOST_UNDO_BYTES))
-        steps = value["steps"]
-        assert all(isinstance(step[key], str) for step in steps
-                   for key in ("backup", "before", "after"))  # fmt: skip
-    except (ValueError, KeyError, TypeError, AssertionError) as error:
-        raise InputError(f"{file} is no list of undo steps: {error!r}") from error
-    return list(steps)
-
-
-def undo(path: Path, *, force: bool = False) -> Path:
-    """Put back what `path` held before its newest compaction in place; the backup that was used.
-
-    Raises UsageError where there is none, or where `path` has changed since, unless `force`: then
-    what it holds now is kept beside it, under a name of its own. A link is followed.
-    """
-    path = real_path(path)
-    now = fingerprint(path) if path.exists() else ""
-    steps = _steps(path)
-    while steps and steps[-1]["before"] == now:
-        steps.pop()  # noted, then interrupted before it was done
-    if not steps:
-        raise UsageError(f"{path} was not compacted in place; there is nothing to undo")
-    step = steps[-1]
-    backup = path.parent / os.path.basename(step["backup"])
-    if backup.name != step["backup"] or not backup.is_file():
-        raise UsageError(f"the backup {shown(step['backup'].encode())} of {path} is gone")
-    if fingerprint(backup) != step["before"]:
-        raise InputError(f"{backup} is not what was backed up; nothing was changed")
-    if now and now != step["after"]:
-        if not force:
-            raise UsageError(
-                f"{path} has changed since it was compacted; --force puts the old state back and "
-                "keeps the new one beside it"
-            )
-        _back_up(path, now)
-    with disk_errors("write", path):
-        mode = path.stat().st_mode & 0o7777 if now else None
-        with open(backup, "rb") as old, atomic_writer(path) as new:
-            shutil.copyfileobj(old, new, 1 << 20)
-        if mode is not None:
-            path.chmod(mode)
-        _drop_step(path, steps[:-1])
-        os.unlink(backup)
-        sync_folder(path.parent)
-    return backup
-
-
-def _drop_step(path: Path, steps: list[dict[str, str]]) -> None:
-    if steps:
-        write_atomic(_undo_file(path), json.dumps({"steps": steps}, indent=1).encode() + b"\n")
-    else:
-        _undo_file(path).unlink()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -273,3 +274,100 @@ def test_a_link_to_nothing_is_not_written_through(
     _, err = printed(capsys, "compact", "s.jsonl", "--keep", "300", "-o", "out", code=2)
     assert "already exists" in err
     assert Path("out").is_symlink()
+
+
+# --- what is said before anything is done
+
+
+def test_a_reader_nobody_knows_is_told(session: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    chat = Path("c.json")
+    chat.write_bytes(BUILDERS["openai_chat"](long_turns(8)))
+    _, err = printed(capsys, "compact", "c.json", "--dry-run")
+    assert "no model is named" in err
+    assert "cautious row" in err
+    _, err = printed(capsys, "compact", "c.json", "--dry-run", "--model", "made-up-9")
+    assert "'made-up-9' is not in the catalog" in err
+    _, err = printed(capsys, "compact", "c.json", "--dry-run", "--model", "gpt-5", "--offline")
+    assert "cautious row" not in err
+
+
+@pytest.mark.parametrize("mode", ["soft", "snapcompact"])
+def test_a_dry_run_knows_what_the_run_will_give(
+    mode: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("s.jsonl").write_bytes(pi(long_turns(60)))
+    arguments = ("compact", "s.jsonl", mode, "--model", "gpt-5", "--keep", "300", "--offline")
+    planned = value_of(capsys, *arguments, "--dry-run", "-o", "no-such-folder/out")
+    out, _ = printed(capsys, *arguments, "--dry-run", "-o", "no-such-folder/out")
+    assert f"after: {planned['tokens_after']:,} tokens" in out
+    _, err = printed(capsys, *arguments, "-o", "no-such-folder/out", code=3)
+    assert "no-such-folder/out" in err
+    assert os.listdir() == ["s.jsonl"]
+    made = value_of(capsys, *arguments)
+    assert made["mode"] == mode
+    # The name of the archive stands in the summary, and it may be longer.
+    assert abs(made["tokens_after"] - planned["tokens_after"]) <= 20
+
+
+def test_a_dry_run_asks_no_model(session: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with serve(Say("A summary.")) as server:
+        out, _ = printed(
+            capsys, "compact", "s.jsonl", "--keep", "300", "--model", "openai:scripted",
+            "--base-url", server.base_url("openai"), "--dry-run",
+        )  # fmt: skip
+        assert not server.asked
+    assert "cost: unknown" in out
+    assert "after:" not in out
+
+
+def test_one_of_many_conversations(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    names = ("first", "second")
+    value = [
+        {
+            "uuid": name, "name": name, "chat_messages": [
+                {"uuid": f"{name}{n}", "sender": ("human", "assistant")[n % 2],
+                 "text": f"{name} {n} " + "some words to say " * 30,
+                 "created_at": "2026-01-01T00:00:00Z"}
+                for n in range(20)
+            ],
+        }
+        for name in names
+    ]  # fmt: skip
+    Path("many.json").write_text(json.dumps(value))
+    arguments = ("compact", "many.json", "--keep", "300", "--offline")
+    _, err = printed(capsys, *arguments, code=2)
+    assert "holds 2 conversations" in err
+    assert "--select ID" in err
+    _, err = printed(capsys, *arguments, "--select", "third", code=2)
+    assert "no conversation 'third'" in err
+    _, err = printed(capsys, *arguments, "--select", "second", "--in-place", code=2)
+    assert "other conversations" in err
+    assert os.listdir() == ["many.json"]
+    printed(capsys, *arguments, "--select", "second")
+    made = Path("many.compacted.json").read_text()
+    assert "second 19" in made
+    assert "first" not in made
+
+
+def test_undo_names_the_archive_that_stays(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("s.jsonl").write_bytes(pi(long_turns(60)))
+    arguments = ("compact", "s.jsonl", "snapcompact", "--model", "gpt-5", "--keep", "300")
+    printed(capsys, *arguments, "--in-place", "--offline")
+    out, _ = printed(capsys, "undo", "s.jsonl")
+    assert "s.archive: its archive is still there" in out
+
+
+def test_terminated_while_drawing_nothing_is_left(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("s.jsonl").write_bytes(pi(long_turns(60)))
+
+    def terminated(*given: Any) -> None:
+        assert any(name.startswith(".snapcompact-") for name in os.listdir())
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    monkeypatch.setattr("snapcompact.compaction.modes.snapcompact.write_archive", terminated)
+    before = signal.getsignal(signal.SIGTERM)
+    printed(capsys, "compact", "s.jsonl", "snapcompact", "--model", "gpt-5", code=130)
+    assert os.listdir() == ["s.jsonl"]
+    assert signal.getsignal(signal.SIGTERM) is before

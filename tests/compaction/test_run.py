@@ -25,8 +25,9 @@ from snapcompact.compaction.outcome import Outcome, Reason, Status
 from snapcompact.compaction.prepare import CutRequest
 from snapcompact.compaction.rpc import FileHost
 from snapcompact.compaction.run import Result, apply, make
-from snapcompact.compaction.session import archive_name, context_of, fingerprint, load_stored
+from snapcompact.compaction.session import archive_name, context_of, load_stored
 from snapcompact.compaction.settings import Settings, Source, resolve_settings
+from snapcompact.compaction.undo import fingerprint
 from snapcompact.errors import (
     FocusRefusedError,
     InputError,

@@ -23,11 +23,10 @@ from snapcompact.compaction.session import (
     archive_name,
     context_of,
     default_output,
-    fingerprint,
     load_stored,
-    undo,
     write_session,
 )
+from snapcompact.compaction.undo import fingerprint, undo
 from snapcompact.compaction.writers.contract import Change, Stored
 from snapcompact.errors import InputError, OutputExistsError, UsageError
 from snapcompact.history.session import open_session

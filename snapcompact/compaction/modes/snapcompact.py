@@ -12,7 +12,7 @@ import re
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -25,6 +25,7 @@ from snapcompact.compaction.files import file_lists, files_text
 from snapcompact.compaction.modes.choose import PageForecast
 from snapcompact.compaction.modes.job import Made
 from snapcompact.errors import InputError, SnapcompactError
+from snapcompact.files import disk_errors
 from snapcompact.fonts.atlas import NO_GLYPH, load_atlas
 from snapcompact.history.blocks import messages as one_by_one
 from snapcompact.history.model import Message, Meta, Role
@@ -76,15 +77,22 @@ class _Chosen(Session):
 
 
 @contextmanager
-def drawing(job: Job) -> Iterator[Callable[[], Drawn]]:
-    """A function that draws the archive of `job`, once; at the end it is gone unless moved."""
-    folder = job.archive.parent if job.archive else None
-    with tempfile.TemporaryDirectory(prefix=".snapcompact-", dir=folder) as held:
+def drawing(job: Job, *, beside: bool = True) -> Iterator[Callable[[], Drawn]]:
+    """A function that draws the archive of `job`, once; at the end it is gone unless moved.
+
+    It is drawn `beside` its place, so that it can be moved there, or where temporary files are.
+    Nothing is made before the first call, which raises DiskError where that cannot be written.
+    """
+    folder = job.archive.parent if job.archive and beside else None
+    with ExitStack() as stack:
         drawn: list[Drawn] = []
 
         def draw() -> Drawn:
             if not drawn:
-                drawn.append(_draw(job, Path(held) / "archive"))
+                with disk_errors("write", job.archive or "a temporary folder"):
+                    held = tempfile.TemporaryDirectory(prefix=".snapcompact-", dir=folder)
+                stack.enter_context(held)
+                drawn.append(_draw(job, Path(held.name) / "archive"))
             return drawn[0]
 
         yield draw

@@ -18,7 +18,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-QUANTA = 8
+QUANTA = 16
 """A step makes room for this part of what fits in the first shape: the cached prefix is lost once
 in about so many pages."""
 

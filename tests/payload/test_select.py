@@ -4,6 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from snapcompact.payload.select import (
+    QUANTA,
     Budget,
     PagePlan,
     Region,
@@ -116,7 +117,7 @@ def test_what_is_left_out_wastes_no_more_than_a_step(
 ) -> None:
     """No plan may leave out a step's pages more than the budget makes it."""
     plan = plan_pages(pages, costs, budget)
-    quantum = max(1, budget.pages(costs[0]) // 8)
+    quantum = max(1, budget.pages(costs[0]) // QUANTA)
     gone = sum(r.pages for r in plan.left_out)
     assert gone < quantum or plan_pages(pages - gone + quantum, costs, budget).left_out
 

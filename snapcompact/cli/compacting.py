@@ -105,9 +105,9 @@ def run_compact(request: Request, *, as_json: bool, quiet: bool) -> None:
                 _print_nothing(chosen, as_json)
                 return
             result = run_async(make(chosen, draw))
+            _warn([*warnings, *result.made.notes], quiet)
             written = apply(chosen, result, out, in_place=request.in_place)
-        _warn([*warnings, *result.made.notes], quiet)
-        _print_done(chosen, result, written, warnings, as_json)
+        _print_done(chosen, result, written, as_json)
 
 
 def _check(request: Request) -> None:
@@ -227,9 +227,7 @@ def _print_nothing(ready: Prepared, as_json: bool) -> None:
     note(printable(ready.plan.outcome.detail))
 
 
-def _print_done(
-    ready: Prepared, result: Result, written: Written, warnings: list[str], as_json: bool
-) -> None:
+def _print_done(ready: Prepared, result: Result, written: Written, as_json: bool) -> None:
     made, archive = result.made, ready.options.archive
     with_archive = made.archive is not None and archive is not None
     if as_json:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import re
 from collections.abc import Sequence
@@ -75,11 +76,32 @@ _PROTOCOL = re.compile(
 )
 
 
+_FENCED = re.compile(r"\s*```(?:json)?\s*\n(.*?)\n?\s*```\s*", re.DOTALL | re.IGNORECASE)
+_PROTOCOL_KEYS = frozenset({
+    "action", "arguments", "command", "function", "function_call", "jsonrpc", "method", "role",
+    "tool", "tool_call", "tool_calls", "tool_use", "type",
+})  # fmt: skip
+
+
+def _is_protocol_json(text: str) -> bool:
+    """True where the whole of `text` is one JSON object, or a list of such, that gives orders."""
+    fenced = _FENCED.fullmatch(text)
+    body = (fenced[1] if fenced else text).strip()
+    if not body.startswith(("{", "[")):
+        return False
+    try:
+        value = json.loads(body)
+    except (ValueError, RecursionError):
+        return False
+    items = value if isinstance(value, list) else [value]
+    return any(isinstance(item, dict) and _PROTOCOL_KEYS & item.keys() for item in items)
+
+
 def check_summary(text: str, rules: AcceptRules) -> Reason:
     """DONE, or why `text` is no summary: blank, or a tool call in disguise."""
     if not text.strip():
         return Reason.EMPTY if rules.refuse_empty else Reason.DONE
-    if rules.refuse_protocol and _PROTOCOL.match(text):
+    if rules.refuse_protocol and (_PROTOCOL.match(text) or _is_protocol_json(text)):
         return Reason.PROTOCOL
     return Reason.DONE
 

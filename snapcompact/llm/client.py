@@ -14,6 +14,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from importlib import import_module
 from typing import Any, TypeVar, cast
+from urllib.parse import urlsplit
 
 from snapcompact.errors import ModelError, UnknownNameError, UsageError
 from snapcompact.llm.contract import Completion, Endpoint, Failure, OnText, Request, Send
@@ -103,7 +104,8 @@ def find_endpoint(
 ) -> Endpoint:  # fmt: skip
     """The endpoint of ``protocol:model``, key and address from the arguments, else the environment.
 
-    Raises UnknownNameError, and UsageError where the provider's own address is meant without a key.
+    Raises UnknownNameError, and UsageError for an address that is none, or where the provider's own
+    address is meant without a key.
     """
     environ = os.environ if environ is None else environ
     protocol, model = parse_model(name)
@@ -111,11 +113,28 @@ def find_endpoint(
     key_names = (key_env,) if key_env else row.key_from
     key = next((environ[n] for n in key_names if environ.get(n)), "")
     base = base_url or next((environ[n] for n in row.base_from if environ.get(n)), "")
+    if base and not _is_url(base):
+        raise UsageError(
+            f"{base!r} is no address of a server; write http://HOST:PORT/PATH or https://…"
+        )
     if row.needs_key and not key and not base:
         raise UsageError(
             f"{name}: no key; set {' or '.join(key_names)}, or a base URL of your own server"
         )
     return Endpoint(protocol, model, key, base)
+
+
+def _is_url(text: str) -> bool:
+    try:
+        parts = urlsplit(text)
+        return (
+            parts.scheme in ("http", "https")
+            and bool(parts.hostname)
+            and not any(char.isspace() for char in text)
+            and (parts.port is None or parts.port > 0)
+        )
+    except ValueError:
+        return False
 
 
 @dataclass(frozen=True, slots=True)

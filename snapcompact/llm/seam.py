@@ -107,18 +107,30 @@ _BROKEN = (
 )  # fmt: skip
 
 
+def _own_words(error: Exception, kinds: tuple[str, ...]) -> str:
+    """What the innermost error of `kinds` says.
+
+    Further in are only errors that were met, and handled, while the connection was tried.
+    """
+    ours = [
+        cause for cause in _causes(error)
+        if any(kind.__name__ in kinds for kind in type(cause).__mro__)
+    ]  # fmt: skip
+    said = [str(cause) or type(cause).__name__ for cause in ours]
+    return said[-1] if said else str(error)
+
+
 def transport_error(endpoint: Endpoint, error: Exception) -> ModelError:
     """The error of a request the transport gave up on, or of an answer that made no sense."""
     names = [kind.__name__ for cause in _causes(error) for kind in type(cause).__mro__]
     where = endpoint.base_url or endpoint.protocol
     if any(name in names for name in _NEVER_SENT):
-        return ModelError(
-            f"{endpoint.name}: cannot reach {where}: {error}", kind=Failure.CONNECTION
-        )
+        said = _own_words(error, _NEVER_SENT)
+        return ModelError(f"{endpoint.name}: cannot reach {where}: {said}", kind=Failure.CONNECTION)
     if any(name in names for name in _TIMEOUTS):
         return timed_out(endpoint, endpoint.read_s)
     if any(name in names for name in _BROKEN):
-        return hang_up(endpoint, f"{where} broke off ({_causes(error)[-1]})")
+        return hang_up(endpoint, f"{where} broke off ({_own_words(error, _BROKEN)})")
     return garbage(endpoint, error)
 
 

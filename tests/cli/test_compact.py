@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from snapcompact.cli.app import run
+from snapcompact.errors import DiskError
 from tests.compaction.sessions import BUILDERS, Turn, long_turns, pi
 from tests.servers.script import Fail, Say
 from tests.servers.server import serve
@@ -122,6 +123,7 @@ def test_nothing_to_compact_is_no_error(
         (["s.jsonl", "--model", "openai:gpt-5"], 2, "OPENAI_API_KEY"),
         (["s.jsonl", "snapcompact", "--model", "gpt-4", "--strict"], 2, "reads text only"),
         (["s.jsonl", "remote", "--strict"], 2, "no endpoint"),
+        (["s.jsonl", "--model", "openai:m", "--base-url", "not a url"], 2, "no address"),
         (["s.jsonl", "--set", "nonsense=1"], 2, "nonsense"),
         (["s.jsonl", "--set", "keepRecentTokens=many"], 2, "keep_tokens"),
     ],
@@ -371,3 +373,18 @@ def test_terminated_while_drawing_nothing_is_left(
     printed(capsys, "compact", "s.jsonl", "snapcompact", "--model", "gpt-5", code=130)
     assert os.listdir() == ["s.jsonl"]
     assert signal.getsignal(signal.SIGTERM) is before
+
+
+def test_a_summary_without_its_end_is_told_before_it_is_written(
+    session: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def no_disk(*given: Any, **named: Any) -> None:
+        raise DiskError("the disk is full")
+
+    monkeypatch.setattr("snapcompact.cli.compacting.apply", no_disk)
+    with serve(Say("A short sum", stop="length", output_tokens=77)) as server:
+        _, err = printed(
+            capsys, "compact", "s.jsonl", "--keep", "300", "--model", "openai:scripted",
+            "--base-url", server.base_url("openai"), code=3,
+        )  # fmt: skip
+    assert err.index("cut off after 77 tokens") < err.index("the disk is full")

@@ -70,6 +70,11 @@ def test_nothing_that_grows_is_accepted(before: int, after: int, auto: bool) -> 
         ("<|im_start|>assistant", Reason.PROTOCOL),
         ("## Goal\nFix it", Reason.DONE),
         ("{not protocol}", Reason.DONE),
+        ('{"type":"compact","id":1}', Reason.PROTOCOL),
+        ('```json\n{"type": "message",\n "role": "user"}\n```', Reason.PROTOCOL),
+        ('[{"method": "tools/call"}]', Reason.PROTOCOL),
+        ('{"goal": "Fix it"}', Reason.DONE),
+        ('The server sends {"type":"compact"} and waits.', Reason.DONE),
     ],
 )
 def test_what_is_no_summary(text: str, reason: Reason) -> None:

@@ -276,3 +276,37 @@ def test_a_missing_package_names_its_extra() -> None:
 )
 def test_retry_after(headers: dict[str, str], seconds: float | None) -> None:
     assert retry_after_s(headers, now_s=60) == seconds
+
+
+@PROTOCOL
+def test_a_hang_up_is_told_in_the_words_of_the_connection(protocol: str) -> None:
+    with client(protocol, HangUp()) as (model, _), pytest.raises(ModelError) as error:
+        model.complete(ask())
+    assert "event loop" not in str(error.value)
+    assert "disconnected" in str(error.value)
+
+
+@PROTOCOL
+def test_a_closed_port_is_told_in_the_words_of_the_connection(protocol: str) -> None:
+    with client(protocol, Say()) as (model, _):
+        endpoint = model.endpoint
+    with pytest.raises(ModelError, match="cannot reach") as error:
+        Client(endpoint, Retry(attempts=1), _no_wait).complete(ask())
+    assert "event loop" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    "base", ["not a url", "localhost:8000", "ftp://x/y", "http://", "http://a:b/", "http://[1/"]
+)
+def test_an_address_that_is_none_is_a_usage_error(base: str) -> None:
+    with pytest.raises(UsageError, match="no address"):
+        find_endpoint("openai:m", base_url=base, environ={})
+    with pytest.raises(UsageError, match="no address"):
+        find_endpoint("openai:m", environ={"OPENAI_BASE_URL": base})
+
+
+@pytest.mark.parametrize(
+    "base", ["http://127.0.0.1:8000/v1", "https://example.org", "http://[::1]"]
+)
+def test_an_address_is_kept(base: str) -> None:
+    assert find_endpoint("openai:m", base_url=base, environ={}).base_url == base

@@ -178,8 +178,15 @@ class _Call:
         if reason is not Reason.DONE:
             raise _no_summary(name, f"gave no summary ({reason.value})")
         if answer.stop is Stop.LENGTH:
-            self.notes.append(f"the summary was cut off at {self.call.max_tokens} tokens")
+            self._job.say(_cut_off(name, answer, self.call.max_tokens))
         return answer.text
+
+
+def _cut_off(name: str, answer: Completion, limit: int) -> str:
+    """A warning that a summary has no end, with the tokens it has where the server says them."""
+    made = answer.usage.output if answer.usage else 0
+    after = f"after {made:,} tokens" if made else "at its longest"
+    return f"{name}: the summary was cut off {after} ({limit:,} were allowed); its end is missing"
 
 
 def _no_summary(name: str, what: str) -> ModelError:

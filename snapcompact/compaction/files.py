@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from snapcompact.compaction.entries import Entry, Files, calls_of
+from snapcompact.compaction.entries import Entry, Files, Mark, calls_of
 
 if TYPE_CHECKING:
     from snapcompact.history.model import Message, ToolCall
@@ -49,6 +49,11 @@ class FileOps:
     edited: frozenset[str] = frozenset()
 
 
+_LISTS = re.compile(
+    r"\n*<(?P<tag>read-files|modified-files|files)>\n(?P<lines>.*?)\n</(?P=tag)>", re.DOTALL
+)
+_ROW = re.compile(r"(?P<path>.+) \((?P<mark>RW|Read|Write)\)")
+_MORE = re.compile(r"\(and \d+ more\)")
 _LINES = r"L?\d+(?:(?:[-+]|\.\.)(?:L?\d+)?)?"
 _RANGES = rf"{_LINES}(?:,{_LINES})*"
 _SELECTOR = re.compile(
@@ -93,13 +98,38 @@ def file_ops(messages: Iterable[Message], rules: FileRules) -> FileOps:
     return FileOps(frozenset(found["read"]), frozenset(found["write"]), frozenset(found["edit"]))
 
 
+def lists_in(text: str) -> Files:
+    """The lists that :func:`files_text` put into a summary, as far as they were not cut."""
+    read: set[str] = set()
+    modified: set[str] = set()
+    for found in _LISTS.finditer(text):
+        for line in found["lines"].splitlines():
+            row = _ROW.fullmatch(line) if found["tag"] == "files" else None
+            path, mark = (row["path"], row["mark"]) if row else (line, "")
+            if path and not _MORE.fullmatch(path):
+                read |= {path} if found["tag"] == "read-files" or mark in ("Read", "RW") else set()
+                changed = found["tag"] == "modified-files" or mark in ("Write", "RW")
+                modified |= {path} if changed else set()
+    return Files(tuple(sorted(read)), tuple(sorted(modified)))
+
+
+def without_lists(text: str) -> str:
+    """`text` without the lists that :func:`files_text` put into it."""
+    return _LISTS.sub("", text)
+
+
+def _recorded(mark: Mark) -> Files:
+    """The lists of `mark`: its own, else those in its words, where a format has no other place."""
+    return mark.files if mark.files != Files() else lists_in(mark.summary)
+
+
 def merged(ops: FileOps, earlier: Sequence[Entry]) -> FileOps:
     """`ops` and what `earlier` compactions or branch summaries recorded, unless foreign."""
-    marks = [entry.mark for entry in earlier if entry.mark and not entry.mark.foreign]
+    marks = [_recorded(entry.mark) for entry in earlier if entry.mark and not entry.mark.foreign]
     return FileOps(
-        ops.read.union(*(mark.files.read for mark in marks)),
+        ops.read.union(*(mark.read for mark in marks)),
         ops.written,
-        ops.edited.union(*(mark.files.modified for mark in marks)),
+        ops.edited.union(*(mark.modified for mark in marks)),
     )
 
 

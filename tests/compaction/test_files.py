@@ -13,6 +13,7 @@ from snapcompact.compaction.files import (
     files_text,
     merged,
     split_selector,
+    without_lists,
 )
 from snapcompact.compaction.policy import preset
 from snapcompact.history.model import Message, Role, ToolCall
@@ -92,3 +93,20 @@ def test_a_left_branch_from_the_common_ancestor() -> None:
     found = branch_input(left, 0, estimate, POLICY.branch, POLICY.files)
     assert [item.id for item in found.items] == ["e2", "e4"]
     assert left_behind(old, ()) == (old, "")
+
+
+@pytest.mark.parametrize("style", ["tags", "tree"])
+@pytest.mark.parametrize("count", [2, 5])
+def test_lists_come_back_from_a_summary_that_has_no_other_place_for_them(
+    style: str, count: int
+) -> None:
+    names = tuple(f"dir/f {n}.py" for n in range(count))
+    rules = FileRules(style=style, limit=4)
+    summary = "## Goal\nGo on." + files_text(Files(names, ("z.py",)), rules)
+    entry = Entry("1", Kind.COMPACTION, mark=Mark(summary))
+    found = merged(FileOps(), [entry])
+    assert found.read == frozenset(names[:4])
+    assert found.edited == frozenset(["z.py"] if style == "tags" or count < 4 else [])
+    assert without_lists(summary) == "## Goal\nGo on."
+    known = Entry("1", Kind.COMPACTION, mark=Mark(summary, files=Files(("own",), ())))
+    assert merged(FileOps(), [known]).read == {"own"}

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from snapcompact.compaction.models import summariser
-from snapcompact.compaction.modes.snapcompact import find_pointer, pointer_text
+from snapcompact.compaction.modes.pointer import find_pointer, pointer_text
 from snapcompact.compaction.provider_messages import anthropic_messages, tool_stubs
 from snapcompact.compaction.settings import resolve_settings
 from snapcompact.compaction.settings_files import command_line_source, load_settings

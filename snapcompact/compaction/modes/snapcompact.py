@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-import re
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -24,6 +23,7 @@ from snapcompact.compaction.entries import Item, blobs_of, is_summary
 from snapcompact.compaction.files import file_lists, files_text
 from snapcompact.compaction.modes.choose import PageForecast
 from snapcompact.compaction.modes.job import Made
+from snapcompact.compaction.modes.pointer import HEAD_START, find_pointer, pointer_text
 from snapcompact.errors import InputError, SnapcompactError
 from snapcompact.files import disk_errors
 from snapcompact.fonts.atlas import NO_GLYPH, load_atlas
@@ -42,12 +42,8 @@ if TYPE_CHECKING:
     from snapcompact.payload.compose import Payload
     from snapcompact.providers.rows import Model
 
-_POINTER = re.compile(
-    r"snapcompact archive (?P<name>[^/\\\n\x00]{1,200}) \(manifest (?P<hash>[0-9a-f]{64})\)"
-)
-_HEAD_START = "The conversation up to here was printed on pages, word for word"
 _HEAD = (
-    _HEAD_START + "; nothing was rephrased. "
+    HEAD_START + "; nothing was rephrased. "
     "{place} What follows the pages is the conversation as it went on."
 )
 
@@ -60,6 +56,7 @@ class Drawn:
     payload: Payload
     forecast: PageForecast
     manifest_sha256: str
+    messages: int
 
 
 @dataclass(slots=True)
@@ -109,26 +106,15 @@ async def run(job: Job, draw: Callable[[], Drawn]) -> Made:
     name = job.archive.name if job.archive else "archive"
     pointer = pointer_text(name, drawn.manifest_sha256)
     lists = file_lists(preparation.ops, job.policy.files)
-    head = _HEAD.format(place=f"All of it is in the {pointer}.") + files_text(
-        lists, job.policy.files
-    )
+    head = _HEAD.format(
+        place=f"All of it, {drawn.messages} messages, is in the {pointer}."
+    ) + files_text(lists, job.policy.files)
     shown = (_reference(drawn, name),) if job.reference else _pieces(drawn.payload)
     pieces = (f"[{pointer}]\n", *shown)
     return Made(
         "snapcompact", head, pieces, files=lists, archive=drawn.archive,
         pages=0 if job.reference else len(drawn.payload.images), notes=drawn.payload.notes,
     )  # fmt: skip
-
-
-def pointer_text(name: str, manifest_sha256: str) -> str:
-    """How a session names its archive, so that the next pass finds it."""
-    return f"snapcompact archive {name} (manifest {manifest_sha256})"
-
-
-def find_pointer(text: str) -> tuple[str, str] | None:
-    """(name, hash of the manifest) of the archive that `text` names, None without one."""
-    found = _POINTER.search(text)
-    return (found["name"], found["hash"]) if found else None
 
 
 def _pieces(payload: Payload) -> tuple[Part, ...]:
@@ -175,8 +161,9 @@ def _draw(job: Job, folder: Path) -> Drawn:
         )
         text = b"".join(archive.transcript())
         forecast = _forecast(job, payload, archive.manifest.pages, text, others)
+        messages = archive.manifest.messages
     manifest = (folder / names.MANIFEST).read_bytes()
-    return Drawn(folder, payload, forecast, hashlib.sha256(manifest).hexdigest())
+    return Drawn(folder, payload, forecast, hashlib.sha256(manifest).hexdigest(), messages)
 
 
 def _family(row: Model) -> str:
@@ -237,7 +224,7 @@ def archived_messages(
     """
     rest = list(items)
     first = rest[0].message.text if rest and is_summary(rest[0].message) else ""
-    found = find_pointer(first) if first.startswith(_HEAD_START) else None
+    found = find_pointer(first) if first.startswith(HEAD_START) else None
     inner = _opened(found, folders, say) if found else None
     if found and inner is not None:
         with inner as archive:

@@ -173,6 +173,8 @@ def _halves(glyph: Glyph, width: int) -> tuple[tuple[int, ...], tuple[int, ...]]
 
 def _distinct(ranked: Sequence[Glyph], width: int) -> list[Glyph]:
     """The glyphs that can be told apart, in the order given."""
+    if not ranked:
+        return []
     blank = (0,) * len(ranked[0].rows)
     singles: set[tuple[int, ...]] = set()
     pairs: set[tuple[int, ...]] = set()

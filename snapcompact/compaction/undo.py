@@ -28,7 +28,7 @@ def fingerprint(path: Path) -> str:
 
 def real_path(path: Path) -> Path:
     """The file `path` leads to: what takes a session's place must not take its link's."""
-    return Path(os.path.realpath(path))
+    return Path(os.path.realpath(path)) if path.is_symlink() else path
 
 
 def back_up(path: Path, digest: str) -> Path:

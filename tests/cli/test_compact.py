@@ -96,7 +96,8 @@ def test_pages_and_their_archive(tmp_path: Path, capsys: pytest.CaptureFixture[s
 
 def test_in_place_and_undo(session: Path, capsys: pytest.CaptureFixture[str]) -> None:
     before = session.read_bytes()
-    printed(capsys, "compact", "s.jsonl", "--keep", "300", "--in-place")
+    out, _ = printed(capsys, "compact", "s.jsonl", "--keep", "300", "--in-place")
+    assert out.startswith("s.jsonl: ")
     assert session.read_bytes() != before
     printed(capsys, "undo", "s.jsonl")
     assert session.read_bytes() == before

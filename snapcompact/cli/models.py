@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from snapcompact.cli.console import say, say_json, table, warn
+from snapcompact.cli.console import printable, say, say_json, table, warn
 from snapcompact.cli.options import Json
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ def models(
         say_json(_as_dict(found))
         return
     for key, value in _flat(_as_dict(found)):
-        say(f"{key:<24} {value}")
+        say(f"{key:<24} {printable(value)}")
 
 
 def _list(rows: tuple[Model, ...], as_json: bool) -> None:

@@ -243,6 +243,12 @@ def _may_print(ready: Prepared) -> bool:
     return "snapcompact" in order and not blocked
 
 
+def _asked_for(ready: Prepared) -> str:
+    """The reader as it was named, else the catalog row that counts in its place."""
+    named = reader_row(ready.context, ready.options)
+    return named.id or named.model.name
+
+
 def _inputs(ready: Prepared, forecast: PageForecast | None) -> ModeInputs:
     options, job = ready.options, ready.job
     return ModeInputs(
@@ -250,7 +256,7 @@ def _inputs(ready: Prepared, forecast: PageForecast | None) -> ModeInputs:
         focus=options.focus or None,
         automatic=options.automatic,
         reason=options.reason,
-        model=job.row.name,
+        model=_asked_for(ready),
         reads_images=job.row.vision,
         has_model=job.model is not None,
         remote_endpoint=bool(job.remote_url),

@@ -71,6 +71,8 @@ class Payload:
     plan: PagePlan | None
     """None where the transcript goes as text."""
     notes: tuple[str, ...] = field(default=())
+    page_tokens: int = 0
+    """What goes as text would have cost so much on pages, with guide and values; else 0."""
 
     @property
     def images(self) -> tuple[ImagePart, ...]:
@@ -110,7 +112,7 @@ def _compose(job: _Job) -> Payload:
     as_text = _text_tokens(job)
     plan = job.plan()
     if as_text is not None and _text_is_no_dearer(job, as_text, plan):
-        return _text_payload(job, as_text)
+        return _text_payload(job, as_text, plan)
     parts = _page_parts(job, plan)
     while plan.images and _base64_bytes(parts) > job.model.caps.request_bytes.low:
         plan = job.plan(from_step=plan.step + 1)
@@ -168,15 +170,23 @@ def _text_tokens(job: _Job) -> int | None:
 
 
 def _text_is_no_dearer(job: _Job, as_text: int, plan: PagePlan) -> bool:
-    pages = job.opening_tokens + plan.tokens + job.limits.values
-    return as_text <= job.limits.total and (as_text <= pages or bool(plan.left_out))
+    return as_text <= job.limits.total and (
+        as_text <= _page_tokens(job, plan) or bool(plan.left_out)
+    )
 
 
-def _text_payload(job: _Job, as_text: int) -> Payload:
+def _page_tokens(job: _Job, plan: PagePlan) -> int:
+    return job.opening_tokens + plan.tokens + job.limits.values
+
+
+def _text_payload(job: _Job, as_text: int, plan: PagePlan) -> Payload:
     text = shown(job.source.text(0, job.source.size))
     notes = (*job.notes, "sent as text: pages would cost as much or more")
     parts = (TextPart("text", text),) if text else ()
-    return Payload(job.model.name, parts, as_text, 0, as_text, None, notes if text else job.notes)
+    return Payload(
+        job.model.name, parts, as_text, 0, as_text, None,
+        notes if text else job.notes, _page_tokens(job, plan),
+    )  # fmt: skip
 
 
 def _page_parts(job: _Job, plan: PagePlan) -> tuple[Part, ...]:

@@ -54,3 +54,11 @@ def test_the_users_file_is_read(no_settings: Path, capsys: pytest.CaptureFixture
     (no_settings / "models.toml").write_text('[[model]]\nname = "gpt-5.4"\nwindows = 42\n')
     assert run(["models"]) == 1
     assert "windows" in capsys.readouterr().err
+
+
+def test_a_name_with_escape_codes_is_shown_harmless(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["models", "\x1b[31mx\x07"]) == 0
+    said = capsys.readouterr()
+    assert "\x1b" not in said.out + said.err
+    assert "\x07" not in said.out + said.err
+    assert "\\x1b[31mx" in said.out

@@ -126,3 +126,17 @@ def test_every_mode_before_the_chosen_has_its_reason(
     expected = [*by_hand, "soft"]
     assert walked == expected[: expected.index(found.mode)]
     assert all(skip.reason for skip in found.skipped)
+
+
+def test_reasons_name_the_price_of_pages_and_what_limits_them() -> None:
+    def reason(forecast: PageForecast) -> str:
+        found = chosen(ModeInputs(asked="snapcompact", forecast=forecast))
+        return found.skipped[0].reason
+
+    dear = replace(CHEAP, tokens=40_000, text_tokens=300)
+    assert reason(dear) == "pages would cost 40000 tokens, the text costs 300"
+    tight = replace(CHEAP, left_out=2, room=900)
+    assert "the window leaves 900 tokens" in reason(tight)
+    small = replace(tight, must_shrink=True)
+    assert "smaller than what they replace they may take 900 tokens" in reason(small)
+    assert "window" not in reason(small)

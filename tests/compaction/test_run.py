@@ -311,7 +311,7 @@ def test_focus_alone_passes_over_pages_without_a_warning(tmp_path: Path) -> None
     ("turns", "given", "why"),
     [
         (60, {"reader": "gpt-4"}, "reads text only"),
-        (4, {}, "pages cost"),
+        (4, {}, "pages would cost"),
         (60, {"byte_limited": True}, "size in bytes"),
     ],
 )

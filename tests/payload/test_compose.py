@@ -161,6 +161,7 @@ def test_a_short_history_goes_as_text_and_says_so(build: Build) -> None:
     assert not payload.images
     assert "Hello, what is this?" in texts(payload)["text"]
     assert any("sent as text" in note for note in payload.notes)
+    assert payload.page_tokens > payload.tokens
 
 
 def test_a_text_only_model_gets_edges_and_index(build: Build) -> None:

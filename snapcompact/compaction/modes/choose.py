@@ -45,7 +45,9 @@ class PageForecast:
     left_out: int = 0
     """Pages for which there is no room."""
     room: int = 0
-    """Tokens that the kept rest leaves in the window; 0 is not known."""
+    """Tokens that pages may take; 0 is not known."""
+    must_shrink: bool = False
+    """``room`` is what the pages would replace, less one; else what the window leaves."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,6 +122,11 @@ class ModeDecision:
 
 def _page_block(forecast: PageForecast, rules: ModeRules) -> Block | None:
     most = min(rules.max_pages, forecast.image_cap or rules.max_pages)
+    room = (
+        f"to be smaller than what they replace they may take {forecast.room} tokens"
+        if forecast.must_shrink
+        else f"the window leaves {forecast.room} tokens"
+    )
     checks = (
         (
             forecast.unrenderable > rules.unrenderable_limit,
@@ -130,8 +137,8 @@ def _page_block(forecast: PageForecast, rules: ModeRules) -> Block | None:
         (
             forecast.left_out > 0,
             Code.TOO_MANY_PAGES,
-            f"{forecast.left_out} of {forecast.pages} pages have no room: the window leaves "
-            f"{forecast.room} tokens, a request holds {most} images",
+            f"{forecast.left_out} of {forecast.pages} pages have no room: {room}, "
+            f"a request holds {most} images",
         ),
         (
             forecast.pages > most,
@@ -146,7 +153,7 @@ def _page_block(forecast: PageForecast, rules: ModeRules) -> Block | None:
         (
             0 < forecast.text_tokens <= forecast.tokens,
             Code.NO_SAVING,
-            f"pages cost {forecast.tokens} tokens, the text only {forecast.text_tokens}",
+            f"pages would cost {forecast.tokens} tokens, the text costs {forecast.text_tokens}",
         ),
     )
     return next((Block(code, reason) for bad, code, reason in checks if bad), None)

@@ -182,15 +182,17 @@ def _forecast(job: Job, payload: Payload, pages: int, text: bytes, others: int) 
     gone = payload.plan.left_out if payload.plan is not None else ()
     left_out = sum(region.pages for region in gone)
     as_text = payload.whole_text_tokens
+    kept = job.plan.kept_tokens(job.estimator)
     return PageForecast(
         pages=pages if left_out else shown,
-        tokens=payload.tokens,
+        tokens=max(payload.tokens, payload.page_tokens),
         text_tokens=estimate_tokens(text, _family(job.row)) if as_text is None else as_text,
         bytes=sum(len(image.png) for image in payload.images),
         unrenderable=_unrenderable(text, job.row),
         image_cap=max(0, int(job.row.caps.images.low) - others),
         left_out=left_out,
         room=job.room,
+        must_shrink=job.plan.tokens_before - 1 - kept <= job.room,
     )
 
 

@@ -178,6 +178,10 @@ def _read(source: Source) -> dict[str, object]:
     return found
 
 
+_MOST = 10**12
+"""No setting counts more, be it tokens, bytes or milliseconds."""
+
+
 def _defaults(policy: Policy) -> dict[str, object]:
     values: dict[str, object] = {}
     for section in dataclasses.fields(policy):
@@ -186,6 +190,23 @@ def _defaults(policy: Policy) -> dict[str, object]:
             for field in dataclasses.fields(rules):
                 values[f"{section.name}.{field.name}"] = getattr(rules, field.name)
     return values
+
+
+def _check_number(value: object, least: float, name: str, where: str) -> None:
+    """Refuse a number that no setting can mean; `least` is the default's, where it is below 0.
+
+    Raises UsageError.
+    """
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return
+    most = 1 if name.endswith("_share") else _MOST
+    least = min(0, least)
+    if not least <= value <= most:
+        raise UsageError(f"{where}: {name} = {value} is not between {least} and {most}")
+
+
+def _least(value: object) -> float:
+    return value if isinstance(value, int | float) else 0
 
 
 def _with(policy: Policy, changes: Mapping[str, object], where: Mapping[str, str]) -> Policy:
@@ -205,6 +226,9 @@ def _with(policy: Policy, changes: Mapping[str, object], where: Mapping[str, str
         names = ", ".join(sorted({where[f"{section}.{key}"] for key in table}))
         checked = build(type(rules), table, f"{names}: {section}")
         picked = {key: getattr(checked, key) for key in table}
+        for key, value in picked.items():
+            name = f"{section}.{key}"
+            _check_number(value, _least(getattr(type(rules)(), key)), name, where[name])
         made = dataclasses.replace(made, **{section: dataclasses.replace(rules, **picked)})
     return made
 
@@ -213,6 +237,7 @@ def _checked_apply(name: str, value: object, where: str) -> object:
     expected = type(APPLY[name])
     if type(value) is not expected:
         raise UsageError(f"{where}: {name} takes {expected.__name__}, not {value!r}")
+    _check_number(value, _least(APPLY[name]), name, where)
     return value
 
 

@@ -83,7 +83,12 @@ def load_catalog(user_file: Path | None = None) -> Catalog:
         text = read_bounded(user_file, USER_FILE_BYTES).decode()
     except UnicodeDecodeError as error:
         raise InputError(f"{user_file}: not UTF-8 at byte {error.start}") from error
-    return _catalog(_merged(shipped, _tables(text, str(user_file))))
+    user = _tables(text, str(user_file))
+    try:
+        return _catalog(_merged(shipped, user))
+    except InputError as error:
+        # The shipped rows are sound, so what does not fit comes from the user's file.
+        raise InputError(f"{user_file}: {error}") from error
 
 
 def user_catalog() -> Catalog:

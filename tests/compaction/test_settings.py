@@ -83,3 +83,19 @@ def test_an_unknown_policy_is_refused() -> None:
 def test_every_alias_names_a_setting(name: str) -> None:
     values = resolved(f'policy = "{name}"').values
     assert set(ALIASES.values()) <= set(values)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "trigger.keep_tokens = -5",
+        "trigger.keep_tokens = 99999999999999",
+        "trigger.lead_share = 1.5",
+        "trigger.lead_share = nan",
+        "trigger.threshold_percent = -7.0",
+        "apply.window = -1",
+    ],
+)
+def test_a_number_that_means_nothing_is_refused_by_its_name(text: str) -> None:
+    with pytest.raises(UsageError, match=text.split(" ", maxsplit=1)[0]):
+        resolve_settings((Source("t", text),))

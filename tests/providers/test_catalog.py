@@ -188,5 +188,6 @@ def test_no_file_of_the_user_is_no_change(tmp_path: Path) -> None:
 def test_a_wrong_row_is_named(tmp_path: Path, text: str, says: str) -> None:
     own = tmp_path / "models.toml"
     own.write_text(text)
-    with pytest.raises(InputError, match=says.replace("[", r"\[")):
+    with pytest.raises(InputError, match=says.replace("[", r"\[")) as raised:
         load_catalog(own)
+    assert str(raised.value).startswith(str(own))

@@ -13,7 +13,8 @@ from snapcompact.archive import names
 from snapcompact.archive.manifest import Manifest, MessageRow, SourceSegment, dump_manifest
 from snapcompact.archive.read import Archive, open_archive
 from snapcompact.archive.staging import locked, sync_files
-from snapcompact.archive.transcribe import PIECE_BYTES, Transcriber
+from snapcompact.archive.store import refuse_links
+from snapcompact.archive.transcribe import PIECE_BYTES, Transcriber, blobs_of
 from snapcompact.archive.writer import ArchiveWriter, copy_source
 from snapcompact.errors import UsageError
 from snapcompact.files import disk_errors, write_atomic
@@ -43,6 +44,7 @@ def append_archive(
     """
     if not out.is_dir():
         raise UsageError(f"{out} is no folder; --append needs one (a zip is written once)")
+    refuse_links(out)
     with locked(out), open_archive(out) as archive:
         old = archive.manifest
         _check_session(session, archive)
@@ -110,6 +112,8 @@ class _Replay:
                 raise _differs(row, message)
             if grows:
                 transcriber.note(message, text)
+            else:
+                transcriber.blobs.update(blob.sha256 for blob in blobs_of(message))
             end = row.offset + row.length
             if end > self._page_offset or grows:
                 if not grows:

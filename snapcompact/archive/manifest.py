@@ -111,6 +111,8 @@ class Manifest:
     times: dict[str, str] = field(default_factory=dict)
     tool: str = ""
     snapcompact: int = FORMAT_VERSION
+    intact: bool = True
+    """Whether the file is as it was written, by the seal at its end."""
 
     def small_file(self, name: str) -> str | None:
         """The path in force of ``glyphs.bdf``, ``guide.md`` or ``sidecar.txt``; None if absent."""
@@ -159,16 +161,30 @@ _EMPTY: tuple[object, ...] = ("", ())
 
 
 def dump_manifest(manifest: Manifest) -> bytes:
-    """The manifest as indented JSON, the format's version first."""
+    """The manifest as indented JSON, the format's version first, its seal last."""
     values = asdict(manifest)
+    del values["intact"]
     for name, row in (("last_page", manifest.last_page), ("last_message", manifest.last_message)):
         values[name] = None if row is None else _kept(row)
     ordered = {"snapcompact": values.pop("snapcompact"), "tool": values.pop("tool"), **values}
     kept = {k: v for k, v in ordered.items() if v not in ({}, (), [], None)}
     try:
-        return orjson.dumps(kept, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
+        body = orjson.dumps(kept, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
     except TypeError:  # see dump_row
-        return json.dumps(kept, indent=2).encode() + b"\n"
+        body = json.dumps(kept, indent=2).encode() + b"\n"
+    seal = hashlib.sha256(body).hexdigest().encode()
+    return body.removesuffix(_END) + _SEAL + seal + b'"' + _END
+
+
+_END = b"\n}\n"
+_SEAL = b',\n  "seal": "'
+
+
+def _is_intact(data: bytes) -> bool:
+    """Whether the seal of a manifest's bytes is the hash of the bytes without it."""
+    body, found, seal = data.rpartition(_SEAL)
+    written = hashlib.sha256(body + _END).hexdigest().encode() + b'"' + _END
+    return bool(found) and seal == written
 
 
 def load_manifest(data: bytes, where: str) -> Manifest:
@@ -201,6 +217,7 @@ def load_manifest(data: bytes, where: str) -> Manifest:
         tokens=check.table("tokens", int),
         times=check.table("times", str),
         tool=str(raw.get("tool", ""))[:64],
+        intact=_is_intact(data),
     )
     _check_totals(manifest, where)
     return manifest

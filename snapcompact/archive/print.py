@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 _POINT, _BYTE = int(Special.POINT_OPEN), int(Special.BYTE_OPEN)
 
+_NEW = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW
+
 ToPrint = tuple["PageCells", PageRow | None]
 """A page, and the row of the page that a broken run printed in its place."""
 
@@ -121,10 +123,10 @@ class PagePrinter:
     def _write(self, path: str, data: bytes) -> None:
         target = self.folder / path
         try:
-            descriptor = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+            descriptor = os.open(target, _NEW, 0o600)
         except FileNotFoundError:
             target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            descriptor = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+            descriptor = os.open(target, _NEW, 0o600)
         with open(descriptor, "wb") as file:
             file.write(data)
 

@@ -215,13 +215,16 @@ class Archive:
         held, base = b"", first.offset
         row: MessageRow | None = first
         while row is not None:
-            while len(held) < row.offset + row.length - base:
+            parts, size = [held], len(held)
+            while size < row.offset + row.length - base:
                 piece = next(pieces, None)
                 if piece is None:
                     raise ArchiveError(
                         f"{self.store.where}: message {row.message} lies behind the last page"
                     )
-                held += piece
+                parts.append(piece)
+                size += len(piece)
+            held = b"".join(parts)  # once a message: a long one spans thousands of pages
             at = row.offset - base
             yield row, held[at : at + row.length]
             held, base = held[at + row.length :], row.offset + row.length

@@ -6,7 +6,6 @@ folder, whose finished pages the next run with the same options takes over.
 
 from __future__ import annotations
 
-import contextlib
 import fcntl
 import os
 import shutil
@@ -15,11 +14,14 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from snapcompact.archive import names
-from snapcompact.errors import DiskError, OutputExistsError, UsageError
+from snapcompact.archive.manifest import MOST_MANIFEST_BYTES, load_manifest
+from snapcompact.archive.store import open_store, read_file
+from snapcompact.errors import DiskError, OutputExistsError, SnapcompactError, UsageError
 from snapcompact.files import disk_errors, sync_folder
 from snapcompact.pages.parallel import in_order
 
-_OPTIONS = "options.json"
+_OPTIONS = ".snapcompact-partial"
+"""Marks a partial folder as ours and says what its pages depend on."""
 _SYNC_THREADS = 16
 
 
@@ -40,7 +42,11 @@ def locked(folder: Path) -> Iterator[None]:
 
 def check_free(out: Path, *, force: bool) -> None:
     """Raise OutputExistsError if something is at `out` that may not be replaced."""
-    if not out.exists() and not out.is_symlink():
+    if out.name in ("", "..") or out.parent / out.name == Path():
+        raise UsageError(f"-o {str(out)!r} is no name for an archive; give it one of its own")
+    if out.is_symlink():
+        raise OutputExistsError(f"{out} is a link; name the place itself")
+    if not out.exists():
         return
     if force and (_is_archive(out) or _is_empty(out)):
         return
@@ -62,6 +68,8 @@ def staging(out: Path, fingerprint: bytes, *, as_zip: bool, force: bool) -> Iter
     """
     check_free(out, force=force)
     partial = out.with_name(out.name + ".partial")
+    if partial.is_symlink() or (partial.exists() and not _is_ours(partial)):
+        raise UsageError(f"{partial} is in the way and not ours; move it or give another name")
     with disk_errors("create", partial):
         out.parent.mkdir(parents=True, exist_ok=True)
         partial.mkdir(mode=0o700, exist_ok=True)
@@ -73,12 +81,19 @@ def staging(out: Path, fingerprint: bytes, *, as_zip: bool, force: bool) -> Iter
             _finish(partial, out, as_zip=as_zip, force=force)
 
 
+def _is_ours(partial: Path) -> bool:
+    """Whether a folder is a broken run's of this program, or empty."""
+    return partial.is_dir() and (_is_empty(partial) or (partial / _OPTIONS).is_file())
+
+
 def _claim(partial: Path, fingerprint: bytes) -> None:
     with disk_errors("write", partial):
         options = partial / _OPTIONS
         if options.is_file() and options.read_bytes() == fingerprint:
             return
         for entry in partial.iterdir():
+            if entry == options:
+                continue  # the mark goes last and comes first: a folder is never without it
             shutil.rmtree(entry) if entry.is_dir() and not entry.is_symlink() else entry.unlink()
         options.write_bytes(fingerprint)
         options.chmod(0o600)
@@ -100,7 +115,7 @@ def _finish(partial: Path, out: Path, *, as_zip: bool, force: bool) -> None:
 
 def _replace(new: Path, out: Path, *, force: bool) -> None:
     """Rename `new` to `out`; an old archive there is kept until the new one stands."""
-    if out.is_dir():
+    if out.exists() and (out.is_dir() or new.is_dir()):
         old = out.with_name(out.name + ".replaced")
         if old.exists():
             raise DiskError(f"{old} is in the way; it is left of a run that broke off, look at it")
@@ -110,7 +125,7 @@ def _replace(new: Path, out: Path, *, force: bool) -> None:
         except OSError:
             os.rename(old, out)
             raise
-        shutil.rmtree(old)
+        shutil.rmtree(old) if old.is_dir() else old.unlink()
     elif force:
         os.replace(new, out)
     else:
@@ -159,11 +174,16 @@ def _sync_file(path: Path) -> Path:
 
 
 def _is_archive(path: Path) -> bool:
-    if path.is_dir():
-        return (path / names.MANIFEST).is_file()
-    with contextlib.suppress(OSError), open(path, "rb") as file:
-        return file.read(4) == b"PK\x03\x04"
-    return False
+    """Whether `path` is an archive of this program: its manifest can be read."""
+    try:
+        store = open_store(path)
+        try:
+            load_manifest(read_file(store, names.MANIFEST, MOST_MANIFEST_BYTES), str(path))
+        finally:
+            store.close()
+    except SnapcompactError:
+        return False
+    return True
 
 
 def _is_empty(path: Path) -> bool:

@@ -49,6 +49,8 @@ def open_store(path: Path) -> Store:
         return FolderStore(path)
     if not path.exists():
         raise ArchiveError(f"{path} does not exist")
+    if not path.is_file():
+        raise ArchiveError(f"{path} is neither a folder nor a file")
     try:
         return ZipStore(path)
     except zipfile.BadZipFile as exc:
@@ -65,6 +67,20 @@ def read_file(store: Store, name: str, limit: int) -> bytes:
     if len(data) > limit:
         raise ArchiveError(f"{store.where}: {name} is over the limit of {limit:,} bytes")
     return data
+
+
+def refuse_links(folder: Path) -> None:
+    """Raise ArchiveError where a name of the archive in `folder` is a link.
+
+    Before anything is written to an archive that may come from elsewhere.
+    """
+    for place in (folder, folder / "pages", folder / "blobs", *(folder / "pages").glob("*/")):
+        if place != folder and place.is_symlink():
+            raise ArchiveError(f"{place} is a link; an archive has none")
+        if place.is_dir():
+            for entry in place.iterdir():
+                if entry.is_symlink():
+                    raise ArchiveError(f"{entry} is a link; an archive has none")
 
 
 class FolderStore:
@@ -111,6 +127,11 @@ class ZipStore:
             self._zip = zipfile.ZipFile(path)
         except OSError as exc:
             raise DiskError(f"cannot read {path}: {exc.strerror or exc}") from exc
+        except (NotImplementedError, ValueError) as exc:  # versions and names it does not know
+            raise ArchiveError(f"{path} is a zip that cannot be read: {exc}") from exc
+        if len(self._zip.NameToInfo) != len(self._zip.infolist()):
+            self._zip.close()
+            raise ArchiveError(f"{path} has two members of one name")
         if MANIFEST not in self._zip.NameToInfo:
             self._zip.close()
             raise ArchiveError(f"{path} is a zip, but no archive: it holds no {MANIFEST}")
@@ -120,7 +141,7 @@ class ZipStore:
         info = self._info(name)
         try:
             return io.BufferedReader(_Raw(self._zip.open(info), name))
-        except (zipfile.BadZipFile, NotImplementedError, RuntimeError) as exc:
+        except (zipfile.BadZipFile, NotImplementedError, RuntimeError, ValueError) as exc:
             raise ArchiveError(f"{self.where}: {name} cannot be read: {exc}") from exc
 
     def size(self, name: str) -> int:
@@ -139,6 +160,8 @@ class ZipStore:
         info = self._zip.NameToInfo.get(name)
         if info is None:
             raise ArchiveError(f"{self.where}: {name} is missing")
+        if info.compress_type != zipfile.ZIP_STORED:
+            raise ArchiveError(f"{self.where}: {name} is compressed; an archive's members are not")
         return info
 
 
@@ -166,7 +189,7 @@ class _Raw(io.RawIOBase):
         view = memoryview(buffer).cast("B")  # type: ignore[arg-type]
         try:
             data = self._member.read(len(view))
-        except (zipfile.BadZipFile, EOFError) as exc:
+        except (zipfile.BadZipFile, EOFError, OSError, ValueError) as exc:
             raise ArchiveError(f"{self._name} in the zip is damaged: {exc}") from exc
         view[: len(data)] = data
         return len(data)

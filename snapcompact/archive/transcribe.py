@@ -38,6 +38,8 @@ class Transcriber:
         self.chain = chained
         self.last: MessageRow | None = None
         """The newest message's row, which is written once the next message has come."""
+        self.blobs: set[str] = set()
+        """Hashes of the blobs that are stored."""
         self.rows_bytes = 0
         self._rows = rows
         self._store_blob = store_blob
@@ -91,11 +93,18 @@ class Transcriber:
         self._ends.append((self.count, self.offset + len(text)))
         self.count += 1
         self.offset += len(text)
-        for block in message.blocks:
-            parts = block.content if isinstance(block, ToolResult) else (block,)
-            for part in parts:
-                if isinstance(part, Blob) and part.data is not None:
-                    self._store_blob(part)
+        for blob in blobs_of(message):
+            if blob.sha256 not in self.blobs:
+                self.blobs.add(blob.sha256)
+                self._store_blob(blob)
+
+
+def blobs_of(message: Message) -> Iterator[Blob]:
+    """The blobs of `message` whose bytes are in the session."""
+    for block in message.blocks:
+        for part in block.content if isinstance(block, ToolResult) else (block,):
+            if isinstance(part, Blob) and part.data is not None:
+                yield part
 
 
 def message_row(message: Message, number: int, offset: int, text: bytes) -> MessageRow:

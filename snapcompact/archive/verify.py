@@ -113,6 +113,8 @@ class _Findings:
 
 
 def _check_small_files(archive: Archive, found: _Findings) -> None:
+    if not archive.manifest.intact:
+        found.add(f"{names.MANIFEST} is not as it was written (its seal does not fit)")
     for name, expected in archive.manifest.hashes.items():
         if names.small_file(name) is None:
             found.add(f"the manifest names a file {name[:80]!r} that no archive has")
@@ -222,6 +224,8 @@ class _MessageCheck:
         self._rows = self._read_rows()
         self._row = next(self._rows, None)
         self._held = b""
+        self._parts: list[bytes] = []
+        self._size = 0
         self._base = 0
         self._blobs: set[str] = set()
 
@@ -230,10 +234,14 @@ class _MessageCheck:
         if text is None:
             self._skip_to(page.offset + page.length)
             return
-        if page.offset > self._base + len(self._held):  # behind a gap: from here on again
-            self._held, self._base = b"", page.offset
-        self._held += text
-        end = self._base + len(self._held)
+        if page.offset > self._base + self._size:  # behind a gap: from here on again
+            self._parts, self._size, self._base = [], 0, page.offset
+        self._parts.append(text)
+        self._size += len(text)
+        end = self._base + self._size
+        if self._row is not None and self._row.offset + self._row.length > end:
+            return  # a long message spans thousands of pages: joined once, when it is whole
+        self._held = b"".join(self._parts)
         while self._row is not None and self._row.offset + self._row.length <= end:
             self._check(self._row)
             self._row = next(self._rows, None)
@@ -241,6 +249,7 @@ class _MessageCheck:
             keep = end if self._row is None else min(self._row.offset, end)
             self._held = self._held[keep - self._base :]
             self._base = keep
+        self._parts, self._size = [self._held], len(self._held)
 
     def close(self) -> None:
         """All pages have passed: what is left of the rows, the chain and the count."""
@@ -258,7 +267,7 @@ class _MessageCheck:
         """Pass over messages that touch bytes before `offset`, which cannot be read."""
         while self._row is not None and self._row.offset < offset:
             self._row = next(self._rows, None)
-        self._held, self._base = b"", offset
+        self._parts, self._size, self._base = [], 0, offset
 
     def _read_rows(self) -> Iterator[MessageRow]:
         for line in _lines(self._archive, names.MESSAGES, self._found):

@@ -74,7 +74,6 @@ class ArchiveWriter:
             path=self._path,
             used=used,
         )
-        self._blobs: dict[str, int] = {}
         self._totals = {"cells": 0, "escapes": 0, "png_bytes": 0, "blobs": 0, "blob_bytes": 0}
         if base is not None:
             self._totals = {k: base.totals.get(k, 0) for k in self._totals}
@@ -194,13 +193,10 @@ class ArchiveWriter:
         return path, digest
 
     def _store_blob(self, blob: Blob) -> None:
-        if blob.sha256 in self._blobs or blob.data is None:
-            return
+        """Keep a blob that no message before has; what a broken run left of it is written over."""
+        assert blob.data is not None
         path = self._folder / names.blob_path(blob.sha256)
         path.parent.mkdir(mode=0o700, exist_ok=True)
-        self._blobs[blob.sha256] = len(blob.data)
-        if self._base is not None and path.is_file():  # an earlier message has the same
-            return
         write_private(path, blob.data)
         self._totals["blobs"] += 1
         self._totals["blob_bytes"] += len(blob.data)
@@ -208,13 +204,14 @@ class ArchiveWriter:
     def _drop_stale(self) -> None:
         """Remove what a broken run left and this one did not make again."""
         assert self._last is not None
+        assert self._transcriber is not None
         (self._folder / (names.PAGES + ".old")).unlink(missing_ok=True)
         number = self._last.page + 1
         while (path := self._folder / names.page_path(number)).exists():
             path.unlink()
             number += 1
         for path in (self._folder / names.BLOBS).glob("*"):
-            if path.name not in self._blobs:
+            if path.name not in self._transcriber.blobs:
                 path.unlink()
 
 
@@ -273,7 +270,7 @@ def write_private(path: Path, data: bytes) -> None:
 
 def _open_behind(path: Path, covered: int) -> BinaryIO:
     """`path` (0600), cut to its first `covered` bytes, to write behind them."""
-    descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600)
     os.ftruncate(descriptor, covered)
     os.lseek(descriptor, covered, os.SEEK_SET)
     return os.fdopen(descriptor, "wb")
@@ -289,5 +286,6 @@ def _short_id(folder: Path) -> str | None:
 
 
 def _session_facts(session: Session) -> dict[str, str]:
-    facts = {"name": os.path.basename(session.source.name), "format": session.format.name}
+    name = os.fsencode(os.path.basename(session.source.name)).decode("utf-8", "backslashreplace")
+    facts = {"name": name, "format": session.format.name}
     return facts | dict(sorted(session.report.info.items()))

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from snapcompact.archive.manifest import Manifest
+from snapcompact.archive.names import MANIFEST
 from snapcompact.archive.write import DEFAULT_FIDELITY, DEFAULT_SHAPE, ArchiveOptions, write_archive
 from snapcompact.cli.console import counted, note, printable, progress, say, say_json, size, warn
 from snapcompact.cli.kernels import announce_compiling
@@ -140,6 +141,11 @@ def _targets(request: Request) -> Iterator[tuple[Session, Path]]:
             strict=request.strict,
         )
         many = () if request.select else session.conversations
+        if len(many) > 1 and request.append and (request.output / MANIFEST).exists():
+            raise UsageError(
+                f"{name} holds {len(many)} conversations, {request.output} is the archive of one; "
+                "name the conversation with --select"
+            )
         if len(many) > 1:
             for conversation in many:
                 part = replace(session, options=replace(session.options, select=conversation.id))

@@ -16,7 +16,7 @@ from snapcompact.archive.read import open_archive
 from snapcompact.archive.staging import locked
 from snapcompact.archive.verify import verify_archive
 from snapcompact.archive.write import ArchiveOptions, write_archive
-from snapcompact.errors import OutputExistsError, UsageError
+from snapcompact.errors import ArchiveError, OutputExistsError, UsageError
 from snapcompact.history.session import open_session
 from tests.archive.test_roundtrip import contents
 from tests.corpus import CASES
@@ -167,3 +167,83 @@ def test_a_full_disk_ends_with_a_message_and_no_archive(limit: int, tmp_path: Pa
     assert "Traceback" not in run.stderr
     assert "cannot write" in run.stderr
     assert not (tmp_path / "a").exists()
+
+
+def test_a_folder_of_the_users_that_ends_in_partial_is_not_touched(tmp_path: Path) -> None:
+    notes = tmp_path / "a.partial"
+    notes.mkdir()
+    (notes / "thesis.txt").write_text("years of work")
+    with pytest.raises(UsageError, match="not ours"):
+        write_archive(open_session(SOURCE), tmp_path / "a", OPTIONS)
+    assert contents(notes) == {"thesis.txt": b"years of work"}
+    link = tmp_path / "b.partial"
+    link.symlink_to(notes)
+    with pytest.raises(UsageError, match="not ours"):
+        write_archive(open_session(SOURCE), tmp_path / "b", OPTIONS)
+    assert contents(notes) == {"thesis.txt": b"years of work"}
+
+
+@pytest.mark.parametrize("name", ["manifest.json", "x.zip"])
+def test_force_replaces_no_folder_or_zip_of_another_program(name: str, tmp_path: Path) -> None:
+    precious = tmp_path / "precious"
+    if name.endswith(".zip"):
+        precious = tmp_path / name
+        precious.write_bytes(b"PK\x03\x04 a document")
+    else:
+        precious.mkdir()
+        (precious / name).write_text("{}")
+    before = contents(precious)
+    with pytest.raises(OutputExistsError, match="no archive"):
+        write_archive(open_session(SOURCE), precious, ArchiveOptions(force=True))
+    assert contents(precious) == before
+
+
+def test_force_replaces_a_zip_by_a_folder_and_a_folder_by_a_zip(tmp_path: Path) -> None:
+    out = tmp_path / "a"
+    for as_zip in (False, True, False):
+        options = ArchiveOptions("8x16@11x16-480x160", as_zip=as_zip, force=True)
+        write_archive(open_session(SOURCE), out, options)
+        assert out.is_file() == as_zip
+        with open_archive(out) as archive:
+            assert verify_archive(archive).sound
+    assert [p.name for p in tmp_path.iterdir()] == ["a"]
+
+
+@pytest.mark.parametrize("name", ["messages.jsonl", "pages.jsonl", "source.zst", "pages", "blobs"])
+def test_append_writes_through_no_link(name: str, tmp_path: Path) -> None:
+    source, out = tmp_path / "s.jsonl", tmp_path / "a"
+    lines = SOURCE.read_bytes().splitlines(keepends=True)
+    source.write_bytes(lines[0])
+    write_archive(open_session(source), out, OPTIONS)
+    outside = tmp_path / "outside"
+    if (out / name).is_dir() or name == "blobs":
+        outside.mkdir()
+        (outside / "000001.png").write_bytes(b"mine")
+        if (out / name).exists():
+            (out / name).rename(tmp_path / "old")
+    else:
+        outside.write_bytes(b"mine")
+        (out / name).unlink(missing_ok=True)
+    (out / name).symlink_to(outside)
+    source.write_bytes(b"".join(lines))
+    before = contents(outside) if outside.is_dir() else outside.read_bytes()
+    with pytest.raises(ArchiveError, match="link"):
+        append_archive(open_session(source), out)
+    assert (contents(outside) if outside.is_dir() else outside.read_bytes()) == before
+
+
+def test_a_half_written_blob_of_a_broken_append_is_written_again(tmp_path: Path) -> None:
+    lines = (CASES / "32_base64_image_tool_result.jsonl").read_bytes().splitlines(keepends=True)
+    source, out = tmp_path / "s.jsonl", tmp_path / "a"
+    source.write_bytes(lines[0])
+    write_archive(open_session(source), out, OPTIONS)
+    once = tmp_path / "once"
+    source.write_bytes(b"".join(lines))
+    write_archive(open_session(source), once, OPTIONS)
+    (out / "blobs").mkdir(exist_ok=True)
+    for blob in (once / "blobs").iterdir():
+        (out / "blobs" / blob.name).write_bytes(blob.read_bytes()[:10])
+    append_archive(open_session(source), out)
+    with open_archive(out) as archive, open_archive(once) as other:
+        assert verify_archive(archive).problems == ()
+        assert archive.manifest.totals == other.manifest.totals

@@ -176,6 +176,24 @@ def test_a_changed_byte_in_any_file_is_found(name: str, archive: Path) -> None:
     assert verified(archive).sound
 
 
+def test_any_changed_byte_of_the_manifest_is_found(archive: Path) -> None:
+    data = (archive / "manifest.json").read_bytes()
+    for at in range(0, len(data), 37):
+        changed = bytearray(data)
+        changed[at] ^= 1
+        (archive / "manifest.json").write_bytes(changed)
+        try:
+            with open_archive(archive) as opened:
+                assert not opened.manifest.intact
+        except ArchiveError:
+            continue  # refused outright
+    (archive / "manifest.json").write_bytes(data)
+    changed_name = data.replace(b"agentic", b"AGENTIC", 1)
+    (archive / "manifest.json").write_bytes(changed_name)
+    (problem,) = verified(archive).problems
+    assert "seal" in problem.what
+
+
 def test_a_missing_or_changed_blob_is_found(tmp_path: Path) -> None:
     out = tmp_path / "a"
     write_archive(open_session(CASES / "32_base64_image_tool_result.jsonl"), out)

@@ -39,6 +39,8 @@ def open_binary(path: Path) -> BinaryIO:
 
 def read_bounded(path: Path, limit: int) -> bytes:
     """All bytes of `path`. Raises InputError, before reading, where it holds more than `limit`."""
+    if path.exists() and not path.is_file():
+        raise InputError(f"{path} is no file that can be read at once")
     with disk_errors("read", path), open(path, "rb") as file:
         data = file.read(limit + 1)
     if len(data) > limit:

@@ -90,6 +90,9 @@ def top(
 
 def main() -> None:
     """Run the command line and exit with its code (0 done, 1 input, 2 usage, 3 machine, 130)."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:  # closed by whoever started us
+            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115 - for good
     sys.exit(run())
 
 

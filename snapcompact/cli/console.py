@@ -30,6 +30,13 @@ def printable(text: str) -> str:
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 
 
+def _clean(text: str) -> str:
+    """`text` with what only a terminal would obey made visible; line ends and tabs stay."""
+    return "".join(
+        c if c.isprintable() or c in "\n\t" else c.encode("unicode_escape").decode() for c in text
+    )
+
+
 class ReaderGone(Exception):
     """The reader of our stdout has gone, as `head` does: nothing is wrong, and we are done."""
 
@@ -38,7 +45,7 @@ def say(line: str = "") -> None:
     """One line of results on stdout. Raises ReaderGone."""
     encoding = sys.stdout.encoding or "utf-8"
     try:
-        sys.stdout.write(line.encode(encoding, "backslashreplace").decode(encoding) + "\n")
+        sys.stdout.write(_clean(line).encode(encoding, "backslashreplace").decode(encoding) + "\n")
     except BrokenPipeError as error:
         raise ReaderGone from error
 
@@ -57,7 +64,7 @@ def warn(line: str, *, quiet: bool = False) -> None:
 def note(line: str) -> None:
     """One line on stderr."""
     encoding = sys.stderr.encoding or "utf-8"
-    text = f"snapcompact: {line}"
+    text = f"snapcompact: {_clean(line)}"
     sys.stderr.write(text.encode(encoding, "backslashreplace").decode(encoding) + "\n")
     sys.stderr.flush()
 

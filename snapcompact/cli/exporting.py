@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,7 +13,7 @@ from snapcompact.errors import UsageError
 from snapcompact.history.export import export
 from snapcompact.history.model import Message
 from snapcompact.history.session import open_session
-from snapcompact.transcript.redact import Redactions, redact
+from snapcompact.transcript.fidelity import Prepared
 
 _MANIFEST = b"manifest.json"
 
@@ -45,7 +45,7 @@ def run_export(request: Request, *, quiet: bool) -> None:
         select=request.select,
         strict=request.strict,
     ) as session:
-        _write(request, session.messages(), quiet=quiet)
+        _write(request, session.messages, quiet=quiet)
         report_damage(session.source.name, session.report, quiet=quiet)
 
 
@@ -55,15 +55,16 @@ def _from_archive(request: Request, *, quiet: bool) -> None:
     if request.format_name or request.select or request.branch != "active":
         raise UsageError("--format, --branch and --select are for sessions; an archive is one path")
     with open_archive(request.session) as archive:
-        _write(request, archive.messages(blobs=True), quiet=quiet)
+        _write(request, lambda: archive.messages(blobs=True), quiet=quiet)
 
 
-def _write(request: Request, messages: Iterable[Message], *, quiet: bool) -> None:
-    found = Redactions()
-    chosen = redact(messages, found) if request.redact else messages
-    write_out(export(chosen, request.to), request.output)
+def _write(request: Request, read: Callable[[], Iterator[Message]], *, quiet: bool) -> None:
+    prepared = Prepared(read, redact=request.redact)
+    write_out(export(prepared.messages(), request.to), request.output)
     if request.redact and not quiet:
-        kinds = ", ".join(f"{count:,} {kind}" for kind, count in found.places.items())
+        kinds = ", ".join(
+            f"{count:,} {kind.removeprefix('secret: ')}" for kind, count in prepared.losses.items()
+        )
         note(f"redacted: {kinds or 'nothing'}")
 
 

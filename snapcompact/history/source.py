@@ -6,6 +6,7 @@ A source can be opened any number of times. Compression is told by content.
 from __future__ import annotations
 
 import io
+import stat
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -13,6 +14,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import BinaryIO, Self, cast
 
+from snapcompact.errors import InputError
 from snapcompact.files import blocks, disk_errors, open_binary, spool
 from snapcompact.history.unpack import BrokenStream, unpacker
 
@@ -112,6 +114,13 @@ def open_source(what: Source | Path | str | bytes) -> Source:
     if what == "-":
         return Source("-", spool(sys.stdin.buffer), temporary=True)
     path = Path(what)
+    with disk_errors("read", path):
+        kind = path.stat().st_mode
+    if stat.S_ISCHR(kind) or stat.S_ISBLK(kind):
+        raise InputError(f"{path} is a device, not a session file")
+    if stat.S_ISFIFO(kind) or stat.S_ISSOCK(kind):  # can be read once only, as <(…) in a shell
+        with open_binary(path) as pipe:
+            return Source(str(path), spool(pipe, str(path)), temporary=True)
     open_binary(path).close()
     return Source(str(path), path)
 

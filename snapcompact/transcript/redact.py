@@ -138,8 +138,10 @@ class Redactor:
         return unwtf8(self.text(wtf8(text))) if text else text
 
     def _meta(self, meta: Meta) -> Meta:
-        stop = self._words(meta.stop)
-        return meta if stop == meta.stop else replace(meta, stop=stop)
+        id_, model, stop = map(self._words, (meta.id, meta.model, meta.stop))
+        if (id_, model, stop) == (meta.id, meta.model, meta.stop):
+            return meta
+        return replace(meta, id=id_, model=model, stop=stop)
 
     def _block(self, block: Block) -> Block:
         match block:
@@ -148,10 +150,11 @@ class Redactor:
             case Thinking():
                 return Thinking(self.text(block.data), block.sealed_bytes)
             case ToolCall():
-                return ToolCall(block.id, self._words(block.name), self.text(block.args))
+                name = self._words(block.name)
+                return ToolCall(self._words(block.id), name, self.text(block.args))
             case ToolResult():
                 content = tuple(map(self._content, block.content))
-                return ToolResult(block.call_id, content, block.is_error)
+                return ToolResult(self._words(block.call_id), content, block.is_error)
             case _:
                 return self._content(block)
 

@@ -198,6 +198,53 @@ def test_an_ascii_terminal_and_a_read_only_home_are_enough(tmp_path: Path) -> No
         assert b"\x1b" not in made.stdout + made.stderr
 
 
+def test_a_pipe_that_can_be_read_once_is_a_session(tmp_path: Path) -> None:
+    shell = (
+        f"{sys.executable} -m snapcompact archive <(cat {SESSION}) -o {tmp_path}/a -q && "
+        f"{sys.executable} -m snapcompact restore {tmp_path}/a | cmp - {SESSION}"
+    )
+    made = subprocess.run(
+        ["bash", "-c", shell],
+        env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)},
+        capture_output=True,
+        check=False,
+    )
+    assert made.returncode == 0, made.stderr
+
+
+def test_devices_and_places_without_a_name_are_refused(
+    tmp_path: Path, capsysbinary: Capture
+) -> None:
+    assert run(["transcript", "/dev/zero"]) == 1
+    assert "device" in said(capsysbinary)[1]
+    for out in (".", "", ".."):
+        assert run(["archive", str(SESSION), "-o", out, "--force"]) == 2
+
+
+def test_no_escape_code_of_a_manifest_reaches_the_terminal(
+    tmp_path: Path, capsysbinary: Capture
+) -> None:
+    manifest = {"snapcompact": 1, "totals": {"\x1b]0;pwn\x07": "x"}}
+    (tmp_path / "manifest.json").write_text(json.dumps(manifest))
+    for command in ("verify", "info", "restore"):
+        assert run([command, str(tmp_path)]) == 1
+        out, err = said(capsysbinary)
+        assert b"\x1b" not in out
+        assert "\x1b" not in err
+
+
+def test_closed_streams_are_no_crash(tmp_path: Path) -> None:
+    for closing in (">&-", "2>&-", "<&-"):
+        shell = f"{sys.executable} -m snapcompact shapes {closing}"
+        made = subprocess.run(
+            ["bash", "-c", shell],
+            env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)},
+            capture_output=True,
+            check=False,
+        )
+        assert made.returncode == 0, made.stderr
+
+
 IMPORTS = """
 import sys
 {statement}

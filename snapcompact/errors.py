@@ -134,7 +134,7 @@ class NetworkError(MachineError):
 
 
 class ModelError(NetworkError):
-    """A model's server refused, failed, or broke off; ``kind`` is one of ``llm.contract.Failure``."""
+    """A model's server refused, failed or broke off; ``kind`` is an ``llm.contract.Failure``."""
 
     code = "model"
 

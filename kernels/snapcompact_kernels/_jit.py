@@ -46,6 +46,10 @@ def kernel(function: Callable[P, R]) -> Callable[P, R]:
             config.CACHE_DIR = before
 
 
+_CACHE_BYTES = 8 << 20
+"""Room asked for before the cache is used; all kernels compiled take about half of it."""
+
+
 @cache
 def cache_folder() -> Path | None:
     """Folder of this version's compiled kernels, made if missing; None where none can be kept."""
@@ -55,7 +59,8 @@ def cache_folder() -> Path | None:
     folder = _cache_root() / "numba" / _version(sources)
     try:
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        with tempfile.TemporaryFile(dir=folder):
+        with tempfile.TemporaryFile(dir=folder) as room:
+            os.posix_fallocate(room.fileno(), 0, _CACHE_BYTES)  # a full disk must not end a run
             return folder
     except OSError:
         return None

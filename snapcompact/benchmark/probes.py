@@ -7,6 +7,7 @@ some for a plain word (the gist).
 
 from __future__ import annotations
 
+import itertools
 import random
 import re
 from collections import Counter
@@ -77,11 +78,25 @@ def plant_probes(text: bytes, atlas: Atlas, *, seed: int, each: int = 2) -> Prob
     """
     if not 1 <= each <= MOST_EACH:
         raise UsageError(f"{each} probes of each kind; 1 to {MOST_EACH} can be planted")
-    chance = random.Random(seed)
+    pairs = confusable(atlas)
+    for draw in itertools.count():
+        drawn = _drawn(text, pairs, random.Random(f"{seed}/{draw}"), each)
+        if _unambiguous(drawn):
+            return drawn
+    raise AssertionError("unreachable")
+
+
+def _unambiguous(probed: ProbedText) -> bool:
+    """Whether every value and every trap stands in the text once."""
+    text = probed.text
+    values = [v for p in probed.probes if p.near_miss for v in (p.answer, p.near_miss)]
+    return all(text.count(value.encode()) == 1 for value in values)
+
+
+def _drawn(text: bytes, pairs: dict[str, str], chance: random.Random, each: int) -> ProbedText:
     names = [f"{a} {n}" for a in _ADJECTIVES for n in _NOUNS]
     chance.shuffle(names)
     things = iter(names)
-    pairs = confusable(atlas)
     facts: list[str] = []
     probes: list[Probe] = []
     for kind, make in MAKERS.items():

@@ -10,13 +10,14 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from snapcompact.errors import UsageError
+from snapcompact.errors import ArchiveError, UsageError
 from snapcompact.files import disk_errors
 from snapcompact.history.source import Source
 from snapcompact.transcript.write import write_transcript
 
 if TYPE_CHECKING:
     from snapcompact.archive.read import Archive
+    from snapcompact.history.model import Message
 
 FORMS = ("original", "transcript", "messages")
 ORIGINS = ("source", "pixels")
@@ -99,13 +100,28 @@ def _from_source(archive: Archive, form: str, start: int, stop: int) -> Iterator
             branch=str(options.get("branch", "active")),
             select=str(options.get("select", "")),
         )
-        messages = Prepared(session.messages, str(options.get("fidelity", "exact"))).messages()
+        prepared = Prepared(session.messages, str(options.get("fidelity", "exact")))
+        messages = _all_of(archive, prepared.messages())
         if form == "messages":
             from snapcompact.history.export.json import message_line
 
             yield from map(message_line, islice(messages, start, stop))
         else:
             yield from islice(write_transcript(messages), start, stop)
+
+
+def _all_of(archive: Archive, messages: Iterator[Message]) -> Iterator[Message]:
+    """`messages`; ArchiveError behind the last where they are fewer than were archived."""
+    count = 0
+    for message in messages:
+        count += 1
+        yield message
+    if count < archive.manifest.messages:
+        raise ArchiveError(
+            f"{archive.store.where}: the source gives {count:,} of {archive.manifest.messages:,} "
+            "messages; the session lay in several files, and only the named one is kept; "
+            "use --from pixels"
+        )
 
 
 @contextmanager

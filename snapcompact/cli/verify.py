@@ -33,8 +33,10 @@ def verify(
 
     from snapcompact.archive.read import open_archive
     from snapcompact.archive.verify import verify_archive
+    from snapcompact.cli.kernels import announce_compiling
     from snapcompact.history.source import open_source, original_blocks
 
+    announce_compiling(quiet=quiet)
     with open_archive(archive) as opened, progress("verifying", "pages", quiet=quiet) as bar:
         bar.total(opened.manifest.pages)
         given = None if source is None else original_blocks(open_source(source))

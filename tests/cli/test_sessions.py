@@ -19,7 +19,7 @@ def _session(path: Path, number: int, title: str = "") -> Path:
         "uuid": f"u{number}",
         "parentUuid": None,
         "sessionId": f"id-{number}",
-        "cwd": f"/work/{number}",
+        "cwd": f"/w/{number}",
         "message": {"role": "user", "content": title or f"Prompt {number}"},
     }
     path.write_text(json.dumps(record) + "\n")
@@ -54,7 +54,7 @@ def _listed(capsys: pytest.CaptureFixture[str], *arguments: str) -> list[dict[st
 def test_the_newest_first_with_title_and_project(capsys: pytest.CaptureFixture[str]) -> None:
     rows = _listed(capsys)
     assert [row["id"] for row in rows] == ["id-2", "id-1", "id-0"]
-    assert (rows[0]["title"], rows[0]["project"]) == ("Prompt 2", "/work/2")
+    assert (rows[0]["title"], rows[0]["project"]) == ("Prompt 2", "/w/2")
     assert rows[0]["format"] == "claude_code"
     assert 20 < rows[0]["tokens"] < 200
     assert [row["id"] for row in _listed(capsys, "-n", "1")] == ["id-2"]

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
-from functools import cache
+from functools import cache, lru_cache
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
@@ -79,14 +79,20 @@ _SURROGATES = range(0xD800, 0xE000)
 
 
 @cache
-def load_atlas(*names: str) -> Atlas:
+def load_atlas(*names: str, codes: frozenset[int] | None = None) -> Atlas:
     """The atlas of the named fonts or font files, the first drawing what it can; cached.
 
-    Fallback fonts are fitted to the first one's cell. Raises what ``load_font`` raises.
+    Fallback fonts are fitted to the first one's cell; ``codes`` is as in :func:`build_atlas`.
+    Raises what ``load_font`` raises.
     """
+    return build_atlas(_chain(names), codes)
+
+
+@lru_cache(maxsize=4)
+def _chain(names: tuple[str, ...]) -> list[Font]:
     first = load_font(names[0])
     cell = (first.width, first.height)
-    return build_atlas([first, *(load_font(name, cell) for name in names[1:])])
+    return [first, *(load_font(name, cell) for name in names[1:])]
 
 
 def build_atlas(fonts: Font | Sequence[Font], codes: Collection[int] | None = None) -> Atlas:
@@ -94,9 +100,10 @@ def build_atlas(fonts: Font | Sequence[Font], codes: Collection[int] | None = No
 
     A glyph that looks like one of higher rank, or could be mistaken for two, is dropped, so that
     its character becomes an escape; rank is: space, other ASCII, special cells, control glyphs,
-    Latin-1, then fonts in their order, then code points. ``codes`` keeps only those beyond Latin-1
-    (ids are 16 bit; a whole CJK font has more), which changes no other glyph. Raises InputError
-    where cells differ in size, where a font lacks ASCII or special cells, or ids run out.
+    Latin-1, then fonts in their order, then code points. ``codes`` keeps only those beyond Latin-1,
+    which changes no other glyph: ids are 16 bit, and of a whole CJK font only the first in order of
+    code points have one. Raises InputError where cells differ in size, or where a font lacks ASCII
+    or special cells.
     """
     chain = [fonts] if isinstance(fonts, Font) else list(fonts)
     first = chain[0]
@@ -213,14 +220,9 @@ def _arrays(font: Font, glyphs: Sequence[Glyph], digest: str) -> Atlas:
     for glyph in sorted(glyphs, key=lambda glyph: glyph.code):
         if glyph.code < FIRST_FREE_ID and glyph.cells == 1:
             ids[glyph.code if glyph.code >= 0 else _SPECIAL_OF[glyph.name]] = glyph
-        else:
+        elif free + glyph.cells <= NO_GLYPH:
             ids[free] = glyph
             free += glyph.cells
-    if free > NO_GLYPH:
-        raise InputError(
-            f"font {font.name} needs {free} glyph ids, at most {NO_GLYPH} exist: "
-            "name the code points to keep"
-        )
     bitmaps = np.zeros((free, font.height, font.width), np.uint8)
     codes = np.full(free, -1, np.int32)
     glyph_of = np.full(0x110000, NO_GLYPH, np.uint16)

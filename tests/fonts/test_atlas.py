@@ -117,6 +117,19 @@ def test_a_fallback_draws_what_the_first_font_lacks() -> None:
     assert atlas.wide[atlas.glyph_of[0x4E00]]
 
 
+def test_more_glyphs_than_ids_leaves_the_last_as_escapes() -> None:
+    many = [Glyph(f"U+{c:X}", c, (0, c >> 6, c & 63 | 4096, *[2731] * 6), 2)
+            for c in range(0x3400, 0x3400 + 33_000)]  # fmt: skip
+    font = Font("many", 6, 9, 7, (*needed_glyphs(), *many))
+    atlas = build_atlas(font)
+    assert len(atlas.codes) <= NO_GLYPH
+    assert atlas.glyph_of[0x3400] == 256
+    assert atlas.glyph_of[0x3400 + 32_999] == NO_GLYPH
+    chosen = build_atlas(font, {0x3400 + 32_999})
+    assert chosen.glyph_of[0x3400 + 32_999] == 256
+    assert chosen.sha256 == atlas.sha256
+
+
 def test_a_font_without_a_letter_is_refused() -> None:
     some = tuple(glyph for glyph in needed_glyphs() if glyph.code != 65)
     with pytest.raises(InputError, match=r"U\+0041"):

@@ -69,6 +69,8 @@ WORDS = (
     "main", "server", "client", "parse", "build", "cache", "types", "hooks", "views",
 )  # fmt: skip
 ENDINGS = ("py", "ts", "go", "rs", "js", "tsx", "json", "yaml", "md")
+NARROW = frozenset(range(0x100, 0x2900))
+"""Code points kept beyond Latin-1: up to Braille, what our fonts are about; no wide glyphs."""
 COLUMNS = 100
 SCALES = (0.75, 0.66, 0.5)
 JPEG_QUALITY = 60
@@ -238,7 +240,7 @@ def main() -> None:
     print("font distance pairs<=3 | tesseract CER ids | rapid CER ids | template errors, all in %")
     kept = []
     for name, font in chosen.items():
-        row = measure(name, load_atlas(font), text, tesseract, rapid)
+        row = measure(name, load_atlas(font, codes=NARROW), text, tesseract, rapid)
         kept.append(asdict(row))
         damage = " ".join(f"{what}: {wrong}" for what, wrong in row.template_errors.items())
         print(
@@ -249,8 +251,10 @@ def main() -> None:
         if options.confusions:
             print(*(f"  {who}: {' '.join(what)}" for who, what in row.confusions.items()), sep="\n")
     if options.json:
-        head = {"machine": platform.platform(), "date": f"{datetime.date.today()}"}
-        options.json.write_text(json.dumps({**head, "fonts": kept}, indent=1, ensure_ascii=False))
+        head = {"machine": platform.machine(), "date": f"{datetime.date.today()}"}
+        options.json.write_text(
+            json.dumps({**head, "fonts": kept}, indent=1, ensure_ascii=False) + "\n"
+        )
 
 
 def _opened(open_one: Callable[[ReaderOptions], Opened]) -> Opened | None:

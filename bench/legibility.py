@@ -69,8 +69,8 @@ WORDS = (
     "main", "server", "client", "parse", "build", "cache", "types", "hooks", "views",
 )  # fmt: skip
 ENDINGS = ("py", "ts", "go", "rs", "js", "tsx", "json", "yaml", "md")
-NARROW = frozenset(range(0x100, 0x2900))
-"""Code points kept beyond Latin-1: up to Braille, what our fonts are about; no wide glyphs."""
+NARROW = frozenset([*range(0x100, 0x530), *range(0x2000, 0x2900)])
+"""Code points kept beyond Latin-1: what our fonts have. Unifont's other scripts have wide glyphs."""
 COLUMNS = 100
 SCALES = (0.75, 0.66, 0.5)
 JPEG_QUALITY = 60

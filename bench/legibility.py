@@ -70,7 +70,7 @@ WORDS = (
 )  # fmt: skip
 ENDINGS = ("py", "ts", "go", "rs", "js", "tsx", "json", "yaml", "md")
 NARROW = frozenset([*range(0x100, 0x530), *range(0x2000, 0x2900)])
-"""Code points kept beyond Latin-1: what our fonts have. Unifont's other scripts have wide glyphs."""
+"""Code points kept beyond Latin-1: what ours have; other scripts of Unifont are wide."""
 COLUMNS = 100
 SCALES = (0.75, 0.66, 0.5)
 JPEG_QUALITY = 60

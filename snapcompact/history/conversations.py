@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
 
 from snapcompact.errors import UnknownNameError
@@ -48,6 +48,24 @@ def chosen(
         raise UnknownNameError(
             f"no conversation {options.select!r} in this file; `snapcompact inspect` lists them"
         )
+
+
+def read_all(
+    listed: list[tuple[Conversation, T]],
+    read: Callable[[T], Iterator[Message]],
+    options: Options,
+    report: Report,
+) -> Iterator[Message]:
+    """Every selected conversation, in file order; one alone has no note before it."""
+    if len(listed) == 1 and not options.select:
+        about, body = listed[0]
+        report.learn("id", about.id)
+        report.learn("title", about.title)
+        yield from read(body)
+        return
+    for found in chosen(listed, options, report):
+        yield from found.note
+        yield from read(found.body)
 
 
 def announce(about: Conversation) -> Message:

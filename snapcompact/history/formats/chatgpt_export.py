@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from snapcompact.history.blobs import blob, missing
 from snapcompact.history.blocks import Json, json_of, messages, name_of, text_of
-from snapcompact.history.conversations import chosen
+from snapcompact.history.conversations import read_all
 from snapcompact.history.formats import Conversation
 from snapcompact.history.formats.sharegpt import entries
 from snapcompact.history.jsontext import json_text
@@ -57,15 +57,7 @@ def sniff(head: Head) -> bool:
 def read(source: Source, options: Options, report: Report) -> Iterator[Message]:
     """Every selected conversation, in file order; one alone has no note before it."""
     listed = [about_one(value) for value in _values(source, report)]
-    if len(listed) == 1 and not options.select:
-        about, value = listed[0]
-        report.learn("id", about.id)
-        report.learn("title", about.title)
-        yield from conversation(value, options, report)
-        return
-    for found in chosen(listed, options, report):
-        yield from found.note
-        yield from conversation(found.body, options, report)
+    return read_all(listed, lambda value: conversation(value, options, report), options, report)
 
 
 def conversations(source: Source) -> tuple[Conversation, ...]:

@@ -75,6 +75,7 @@ def _print_tables(results: list[tuple[str, Estimate]]) -> None:
             f"({result.models[0].match.model.tokenizer}), transcript "
             f"{size(result.transcript_bytes)}"
         )
+        _print_context(result)
         for title, rows in (
             ("role", census.roles),
             ("kind", census.kinds),
@@ -91,6 +92,20 @@ def _print_tables(results: list[tuple[str, Estimate]]) -> None:
             say(f"images the model does not take: {census.refused_images:,} of {census.images:,}")
         say()
         _print_shapes(result)
+
+
+def _print_context(result: Estimate) -> None:
+    context = result.census.context
+    if context.answer is None:
+        say(f"context now: {context.estimated:,} tokens, all estimated (no usage recorded for it)")
+        return
+    corrected = f", corrected × {context.factor:.2f}" if context.factor != 1 else ""
+    model = printable(context.model) or "its model"
+    say(
+        f"context now: {context.total:,} tokens as {model} counts, "
+        f"{context.share_measured:.1%} measured (usage of message {context.answer:,}), "
+        f"{context.estimated:,} estimated{corrected}"
+    )
 
 
 def _print_tallies(title: str, rows: Mapping[str, Tally]) -> None:
@@ -153,7 +168,17 @@ def _as_dict(result: Estimate) -> dict[str, Any]:
         "transcript_bytes": result.transcript_bytes,
         "characters": result.characters,
         **asdict(result.census),
+        "context": _context_dict(result),
         "models": [_model_dict(model) for model in result.models],
+    }
+
+
+def _context_dict(result: Estimate) -> dict[str, Any]:
+    context = result.census.context
+    return {
+        "tokens": context.total,
+        "share_measured": round(context.share_measured, 4),
+        **asdict(context),
     }
 
 
@@ -177,6 +202,9 @@ def _print_csv(results: list[tuple[str, Estimate]]) -> None:
             "text_tokens": model.text_tokens,
             **asdict(worth),
             "faults": "; ".join(worth.faults),
+            "context_tokens": result.census.context.total,
+            "context_measured": result.census.context.measured,
+            "context_factor": round(result.census.context.factor, 4),
         }
         for name, result in results
         for model in result.models

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from snapcompact.compaction.entries import BASH, SUMMARY, Entry, Kind
+from snapcompact.compaction.occupancy import entry_tokens
 from snapcompact.compaction.pairs import reach
-from snapcompact.compaction.usage import entry_tokens
 from snapcompact.history.model import Message, Role
 
 if TYPE_CHECKING:

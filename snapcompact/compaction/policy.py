@@ -27,6 +27,7 @@ from snapcompact.compaction.frames import FrameRules
 from snapcompact.compaction.guard import AcceptRules
 from snapcompact.compaction.micro import MicroRules, ShakeRules
 from snapcompact.compaction.modes.choose import ModeRules
+from snapcompact.compaction.occupancy import UsageRules
 from snapcompact.compaction.overflow import OverflowRules
 from snapcompact.compaction.prepare import PrepareRules, RangeRules
 from snapcompact.compaction.progressive import LevelRules
@@ -38,7 +39,6 @@ from snapcompact.compaction.restore import RestoreRules
 from snapcompact.compaction.serialise import SerialRules
 from snapcompact.compaction.shrink import ShrinkRules
 from snapcompact.compaction.trigger import TriggerRules
-from snapcompact.compaction.usage import UsageRules
 from snapcompact.errors import UnknownNameError, UsageError
 
 

@@ -24,9 +24,9 @@ from snapcompact.compaction.cut import (
 )
 from snapcompact.compaction.entries import Entry, Item, Kind, is_summary
 from snapcompact.compaction.files import FileOps, FileRules, file_ops, merged
+from snapcompact.compaction.occupancy import UsageRules, estimate_context, last_usage
 from snapcompact.compaction.pairs import whole_split
 from snapcompact.compaction.partition import Partition, by_span, divide, keep_prefix, pin
-from snapcompact.compaction.usage import UsageRules, estimate_context, last_usage
 from snapcompact.history.model import Message, Role
 
 if TYPE_CHECKING:
@@ -158,7 +158,7 @@ def _tokens_before(
     if rules.scope.scope == "after-previous":
         ids = {entry.id for entry in entries} | {i.id for i in early if is_summary(i.message)}
         shown = tuple(item for item in context.items if item.id in ids)
-    return estimate_context(shown, estimator, rules.usage).tokens
+    return estimate_context(shown, estimator, rules.usage).total
 
 
 def _budget(context: Context, asked: CutRequest, estimator: Estimator, rules: PrepareRules) -> int:

@@ -1,7 +1,8 @@
 """Where the tokens of a history are: by role, by tool, by kind, the largest, what is said twice.
 
 A message counts its parts and a fixed overhead; images count by their size in pixels, never by the
-characters of their base64. One pass, memory of one batch and of a hash for each long part.
+characters of their base64. One pass, memory of one batch and of a hash for each long part. What the
+session's own usage measured stands beside the estimate.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from snapcompact.history.model import (
     wtf8,
 )
 from snapcompact.providers.price import image_price
+from snapcompact.tokens.usage import ContextMeter, ContextTokens
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -89,6 +91,8 @@ class Census:
     images: int
     refused_images: int
     """Images that the model does not take as they are: too large, or none at all."""
+    context: ContextTokens
+    """The context the session ends in: what its usage measured, and an estimate of the rest."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,8 +109,7 @@ class _Waiting:
     """A message whose text is still to be counted."""
 
     number: int
-    role: str
-    line: int
+    message: Message
     parts: list[_Part]
 
 
@@ -130,11 +133,12 @@ class CensusTaker:
     _tools: OrderedDict[str, str] = field(default_factory=OrderedDict)
     _images: int = 0
     _refused: int = 0
+    _meter: ContextMeter = field(default_factory=ContextMeter)
 
     def add(self, message: Message) -> None:
         """Count one more message."""
         parts = [part for block in message.blocks for part in self._parts(block)]
-        self._waiting.append(_Waiting(self._messages, str(message.role), message.meta.line, parts))
+        self._waiting.append(_Waiting(self._messages, message, parts))
         self._messages += 1
         self._waiting_bytes += sum(len(part.data) for part in parts)
         self._waiting_parts += len(parts) + 1
@@ -154,6 +158,7 @@ class CensusTaker:
             duplicates=_whole(self._duplicates),
             images=self._images,
             refused_images=self._refused,
+            context=self._meter.result(),
         )
 
     def _parts(self, block: Block) -> Iterator[_Part]:
@@ -203,26 +208,29 @@ class CensusTaker:
         for piece in data:
             cuts.append(cuts[-1] + len(piece))
         counts = iter(self.count_parts(b"".join(data), cuts)) if data else iter(())
-        for message in self._waiting:
-            self._note(message, [float(next(counts)) + part.tokens for part in message.parts])
+        for waiting in self._waiting:
+            self._note(waiting, [float(next(counts)) + part.tokens for part in waiting.parts])
         self._waiting.clear()
         self._waiting_bytes = self._waiting_parts = 0
 
-    def _note(self, message: _Waiting, tokens: list[float]) -> None:
-        size = sum(len(part.data) for part in message.parts)
+    def _note(self, waiting: _Waiting, tokens: list[float]) -> None:
+        message, parts = waiting.message, waiting.parts
+        role = str(message.role)
+        size = sum(len(part.data) for part in parts)
         total = sum(tokens) + MESSAGE_TOKENS
+        self._meter.add(message, total)
         self._total.add(size, total)
-        self._tables["role"][message.role].add(size, total)
-        for part, count in zip(message.parts, tokens, strict=True):
+        self._tables["role"][role].add(size, total)
+        for part, count in zip(parts, tokens, strict=True):
             self._tables["kind"][part.kind].add(len(part.data), count)
             if part.tool:
                 self._tables["tool"][part.tool].add(len(part.data), count)
             if len(part.data) >= DUPLICATE_BYTES and self._is_known(part.data):
                 self._duplicates.add(len(part.data), count)
-        what = max(zip(tokens, message.parts, strict=True), key=lambda t: t[0], default=None)
+        what = max(zip(tokens, parts, strict=True), key=lambda t: t[0], default=None)
         name = f"{what[1].kind} {what[1].tool}".strip() if what else ""
-        large = Large(message.number, message.role, name, message.line, size, round(total))
-        heapq.heappush(self._largest, (total, -message.number, large))
+        large = Large(waiting.number, role, name, message.meta.line, size, round(total))
+        heapq.heappush(self._largest, (total, -waiting.number, large))
         if len(self._largest) > LARGEST:
             heapq.heappop(self._largest)
 

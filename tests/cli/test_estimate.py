@@ -10,6 +10,8 @@ import pytest
 from snapcompact.cli.app import run
 from tests.payload.conftest import messages
 
+SAMPLES = Path(__file__).parents[2] / "samples"
+
 
 @pytest.fixture
 def session(tmp_path: Path) -> Path:
@@ -51,6 +53,28 @@ def test_the_report_in_all_three_forms(session: Path, capsys: pytest.CaptureFixt
     rows = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
     assert {row["model"] for row in rows} == {"claude-opus-4-7", "gpt-5.5"}
     assert all(float(row["factor"]) > 0 for row in rows)
+
+
+def test_recorded_usage_beats_the_estimate(capsys: pytest.CaptureFixture[str]) -> None:
+    session = str(SAMPLES / "claude-code-session.jsonl")
+    assert run(["estimate", session, "--json"]) == 0
+    context = json.loads(capsys.readouterr().out)["context"]
+    assert context["measured"] == 10 + 1049 + 31950 + 391  # of its last answer
+    assert context["model"] == "claude-made-up-1"
+    assert context["tokens"] == context["measured"] + context["estimated"]
+    assert context["share_measured"] > 0.99
+    assert run(["estimate", session, "--csv"]) == 0
+    rows = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
+    assert {row["context_measured"] for row in rows} == {"33400"}
+    assert run(["estimate", session]) == 0
+    assert "33,400 tokens as claude-made-up-1 counts, 100.0% measured" in capsys.readouterr().out
+
+
+def test_without_usage_all_is_estimated(session: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["estimate", str(session), "--json"]) == 0
+    said = json.loads(capsys.readouterr().out)
+    assert said["context"]["share_measured"] == 0
+    assert said["context"]["tokens"] == said["total"]["tokens"]
 
 
 def test_all_models_are_judged(session: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -14,6 +14,7 @@ from snapcompact.compaction.files import file_lists, file_ops
 from snapcompact.compaction.guard import check_summary
 from snapcompact.compaction.install import installed
 from snapcompact.compaction.media import attachment_text
+from snapcompact.compaction.occupancy import tokens_after, trigger_tokens
 from snapcompact.compaction.outcome import Reason, manual_gate
 from snapcompact.compaction.policy import preset
 from snapcompact.compaction.prepare import CutRequest, prepare
@@ -23,7 +24,6 @@ from snapcompact.compaction.request import call_prompt, finish, plan_calls
 from snapcompact.compaction.restore import is_protected
 from snapcompact.compaction.serialise import cut_bytes
 from snapcompact.compaction.trigger import keep_budget, resolve_reserve, should_compact
-from snapcompact.compaction.usage import tokens_after, trigger_tokens
 from snapcompact.errors import InputError
 from snapcompact.history.model import (
     Blob,

@@ -14,13 +14,14 @@ from snapcompact.compaction.frames import frame_for, frame_tokens
 from snapcompact.compaction.guard import Progress, judge_progress
 from snapcompact.compaction.micro import shake_regions
 from snapcompact.compaction.modes.command import HINT, resolve_order
+from snapcompact.compaction.occupancy import trigger_tokens
 from snapcompact.compaction.policy import preset
 from snapcompact.compaction.prepare import CutRequest, Preparation, prepare
 from snapcompact.compaction.prune import prune_input, prune_old, prune_stale
 from snapcompact.compaction.request import finish, plan_calls
 from snapcompact.compaction.serialise import serialise
 from snapcompact.compaction.trigger import resolve_threshold, should_compact, speculation_lead
-from snapcompact.compaction.usage import context_tokens, prompt_tokens, trigger_tokens
+from snapcompact.tokens.usage import prompt_tokens, window_tokens
 from tests.conformance.notation import (
     entries_of,
     items_of,
@@ -70,7 +71,7 @@ def _usage(given: Mapping[str, Any]) -> dict[str, int]:
     assert usage is not None
     own = given.get("orchestration") or {}
     return {
-        "context": context_tokens(usage, total, sum(own.values())),
+        "context": window_tokens(usage, total, sum(own.values())),
         "prompt": prompt_tokens(usage),
     }
 

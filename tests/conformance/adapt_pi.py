@@ -13,22 +13,18 @@ from snapcompact.compaction.cut import slots_of, turn_start
 from snapcompact.compaction.entries import BASH, Kind
 from snapcompact.compaction.files import FileOps, file_lists, files_text
 from snapcompact.compaction.modes.command import parse_command
+from snapcompact.compaction.occupancy import estimate_context, last_usage, occupancy
 from snapcompact.compaction.outcome import Reason, manual_gate
 from snapcompact.compaction.prompt import prompt_file
 from snapcompact.compaction.recovery import Action, Answer, Situation, after_answer
 from snapcompact.compaction.request import SummaryCall, call_prompt, finish, plan_calls
 from snapcompact.compaction.serialise import serialise
 from snapcompact.compaction.trigger import should_compact
-from snapcompact.compaction.usage import (
-    context_tokens,
-    estimate_context,
-    last_usage,
-    occupancy,
-)
 from snapcompact.history.model import (
     Message,
     Role,
 )
+from snapcompact.tokens.usage import window_tokens
 from tests.conformance.notation import (
     entries_of,
     items_of,
@@ -52,16 +48,16 @@ from tests.conformance.pi_messages import (
 def _usage_total(given: Mapping[str, Any]) -> int:
     usage, total = usage_of(given)
     assert usage is not None
-    return context_tokens(usage, total)
+    return window_tokens(usage, total)
 
 
 def _estimate_context(given: Mapping[str, Any]) -> dict[str, Any]:
     found = estimate_context(items_of(entries_of(given["messages"])), ESTIMATE, PI.usage)
     return {
-        "tokens": found.tokens,
-        "usageTokens": found.usage,
-        "trailingTokens": found.trailing,
-        "lastUsageIndex": found.index,
+        "tokens": found.total,
+        "usageTokens": found.measured,
+        "trailingTokens": found.estimated,
+        "lastUsageIndex": found.answer,
     }
 
 
@@ -194,7 +190,7 @@ def _branch(given: Mapping[str, Any]) -> dict[str, Any]:
 def _answer(given: Mapping[str, Any]) -> Answer:
     last = given.get("last") or (given.get("messages") or [{"stop": "stop"}])[-1]
     usage, total = usage_of(last.get("usage"))
-    known = last.get("total") or (context_tokens(usage, total) if usage else None)
+    known = last.get("total") or (window_tokens(usage, total) if usage else None)
     return Answer(
         last.get("stop", "stop"), last.get("error", ""), known, usage, last.get("at", 1),
         last.get("same_model", True),

@@ -17,6 +17,7 @@ from snapcompact.compaction.counting import (
 )
 from snapcompact.compaction.cut import find_cut
 from snapcompact.compaction.entries import Entry, Kind
+from snapcompact.compaction.occupancy import occupancy_text
 from snapcompact.compaction.overflow import silent_overflow
 from snapcompact.compaction.pairs import drop_broken, whole_split
 from snapcompact.compaction.trigger import (
@@ -33,7 +34,6 @@ from snapcompact.compaction.trigger import (
     speculative_mark,
     valid_ratio,
 )
-from snapcompact.compaction.usage import occupancy_text
 from snapcompact.history.model import (
     Blob,
     Block,

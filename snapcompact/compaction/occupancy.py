@@ -1,4 +1,8 @@
-"""How full a session is: what a provider billed, and an estimate of what came since."""
+"""How full a session is, told from its entries.
+
+The rule is that of tokens/usage.py; here is what only entries know (totals as reported, the time of
+a compaction) and what triggers and status lines make of it.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +11,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from snapcompact.compaction.entries import Entry, Item, Kind
-from snapcompact.history.model import Role, Usage
+from snapcompact.history.model import Role
+from snapcompact.tokens.usage import ContextTokens, usage_then_estimates, window_tokens
 
 if TYPE_CHECKING:
     from snapcompact.compaction.counting import Estimator
@@ -24,33 +29,12 @@ class UsageRules:
     skip_error: bool = True
 
 
-@dataclass(frozen=True, slots=True)
-class ContextEstimate:
-    """Tokens in a context: `usage` of the newest good answer and `trailing` after it."""
-
-    tokens: int
-    usage: int
-    trailing: int
-    index: int | None
-    """Of the message the usage stands on; None where there was none."""
-
-
-def context_tokens(usage: Usage, reported_total: int = 0, orchestration: int = 0) -> int:
-    """Tokens in the window when an answer ended, less what the provider used for itself."""
-    return max(0, (reported_total or usage.total) - orchestration)
-
-
-def prompt_tokens(usage: Usage) -> int:
-    """Tokens that were sent: new, read from the cache, written to it."""
-    return usage.input + usage.cache_read + usage.cache_write
-
-
 def entry_tokens(entry: Entry) -> int | None:
     """The usage total of an assistant entry, None where it has none."""
     message = entry.message
     if message is None or message.role is not Role.ASSISTANT or message.meta.usage is None:
         return None
-    return context_tokens(message.meta.usage, entry.reported_total)
+    return window_tokens(message.meta.usage, entry.reported_total)
 
 
 def _is_source(entry: Entry, rules: UsageRules) -> bool:
@@ -72,24 +56,22 @@ def last_usage(entries: Sequence[Entry], rules: UsageRules) -> int | None:
 
 def estimate_context(
     items: Sequence[Item], estimator: Estimator, rules: UsageRules
-) -> ContextEstimate:
-    """Usage of the newest good answer plus the estimate of every later message.
+) -> ContextTokens:
+    """Usage of the newest good answer plus the estimate of every later message, uncorrected.
 
     Usage from before the newest compaction counts nothing: it measured another context. The caller
     gives items of the effective context; an item before a summary that stands later is skipped so.
     """
-    counts = [estimator(item.message) for item in items]
     newest_mark = max(
         (item.entry.time_ms for item in items if item.entry.kind is Kind.COMPACTION), default=-1
     )
-    for index in range(len(items) - 1, -1, -1):
-        entry = items[index].entry
-        if _is_source(entry, rules) and (newest_mark < 0 or entry.time_ms > newest_mark):
-            usage = entry_tokens(entry) or 0
-            trailing = sum(counts[index + 1 :])
-            return ContextEstimate(usage + trailing, usage, trailing, index)
-    total = sum(counts)
-    return ContextEstimate(total, 0, total, None)
+    totals = [
+        entry_tokens(item.entry) or 0
+        if _is_source(item.entry, rules) and (newest_mark < 0 or item.entry.time_ms > newest_mark)
+        else 0
+        for item in items
+    ]
+    return usage_then_estimates(totals, [estimator(item.message) for item in items])
 
 
 def trigger_tokens(rules: UsageRules, usage: int, estimate: int) -> int:

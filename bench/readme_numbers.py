@@ -81,10 +81,28 @@ def read(found: Found) -> str:
     return table(["reading a session file", "MB", "MB a CPU second", "peak MB"], rows)
 
 
+def estimate(found: Found) -> str:
+    """Large sessions, beside ``wc -w``."""
+    rows = [
+        [
+            f"{r['mb']:,}",
+            f"{r['wall_s']:.1f}",
+            f"{r['wc_wall_s']:.1f}",
+            f"{r['cpu_s']:.1f}",
+            f"{r['wc_cpu_s']:.1f}",
+            f"{r['peak_mb']:,}",
+        ]
+        for r in found["rows"]
+    ]
+    head = ["`estimate` of MB", "wall s", "`wc -w` wall s", "CPU s", "`wc -w` CPU s", "peak MB"]
+    return table(head, rows)
+
+
 TABLES: dict[str, tuple[str, Callable[[Found], str]]] = {
     "speed": ("python bench/speed.py", speed),
     "read": ("python bench/read.py", read),
     "tokens": ("python bench/tokens.py", tokens),
+    "estimate": ("python bench/estimate.py --mb 10,100,1000", estimate),
 }
 """Result, command that measures it, what is told of it."""
 

@@ -167,7 +167,7 @@ def main() -> None:
     parser.add_argument("out", type=Path)
     parser.add_argument("--transcripts", type=Path)
     parser.add_argument("trees", nargs="*", type=Path)
-    args = parser.parse_args()
+    args = parser.parse_intermixed_args()  # TREE... may stand behind an option
     pieces: dict[tuple[str, str], list[str]] = defaultdict(list)
     sizes: dict[tuple[str, str], int] = defaultdict(int)
     for tree in args.trees:

@@ -6,7 +6,7 @@ Ids alone do not do: tools reuse them each turn, give parallel calls one id, or 
 from __future__ import annotations
 
 from collections import deque
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING
 
@@ -55,27 +55,33 @@ class _Call:
 
 @dataclass(slots=True)
 class _SameId:
-    """Calls of one id: the newest, and those still open in groups, the newest group last."""
+    """Calls of one id: the newest, and those still open in groups, the newest group last.
+
+    ``open`` is None where none is: an empty deque takes 600 bytes, and most ids are answered.
+    """
 
     newest: _Call
-    open: deque[deque[_Call]] = field(default_factory=deque)
+    open: deque[deque[_Call]] | None = None
 
     def add(self, call: _Call) -> None:
         self.newest = call
+        if self.open is None:
+            self.open = deque()
         if not self.open or self.open[-1][0].group != call.group:
             self.open.append(deque())
         self.open[-1].append(call)
 
     def take(self) -> _Call | None:
         """The oldest open call of the newest group that has one, no longer open."""
-        while self.open:
+        found = None
+        while self.open and found is None:
             group = self.open[-1]
             call = group.popleft()
             if not group:
                 self.open.pop()
-            if not call.answered:
-                return call
-        return None
+            found = None if call.answered else call
+        self.open = self.open or None
+        return found
 
     def forget(self, call: _Call) -> None:
         """`call`, older than all others, is out of the window."""
@@ -131,7 +137,9 @@ class Pairing:
         call = _Call(call_id, self._index, block, self._group, self._turn, self.made)
         self._calls.append(call)
         self._newest_group.append(call)
-        same = self._by_id.setdefault(call_id, _SameId(call))
+        same = self._by_id.get(call_id)
+        if same is None:
+            same = self._by_id[call_id] = _SameId(call)
         same.add(call)
         if len(self._calls) > WINDOW:
             self._forget(self._calls.popleft())

@@ -1,8 +1,8 @@
 """Where the tokens of a history are: by role, by tool, by kind, the largest, what is said twice.
 
 A message counts its parts and a fixed overhead; images count by their size in pixels, never by the
-characters of their base64. One pass, memory of one batch and of a hash for each long part. What the
-session's own usage measured stands beside the estimate.
+characters of their base64. What the session's own usage measured stands beside the estimate. One
+pass, memory of one batch and of a digest for each long part (seen.py).
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ import heapq
 from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from hashlib import blake2b
 from typing import TYPE_CHECKING
 
 from snapcompact.history.model import (
@@ -25,6 +24,7 @@ from snapcompact.history.model import (
     ToolResult,
     wtf8,
 )
+from snapcompact.payload.seen import Seen
 from snapcompact.providers.price import image_price
 from snapcompact.tokens.usage import ContextMeter, ContextTokens
 
@@ -129,7 +129,7 @@ class CensusTaker:
     )
     _duplicates: Tally = field(default_factory=Tally)
     _largest: list[tuple[float, int, Large]] = field(default_factory=list)
-    _seen: set[bytes] = field(default_factory=set)
+    _seen: Seen = field(default_factory=Seen)
     _tools: OrderedDict[str, str] = field(default_factory=OrderedDict)
     _images: int = 0
     _refused: int = 0
@@ -225,20 +225,21 @@ class CensusTaker:
             self._tables["kind"][part.kind].add(len(part.data), count)
             if part.tool:
                 self._tables["tool"][part.tool].add(len(part.data), count)
-            if len(part.data) >= DUPLICATE_BYTES and self._is_known(part.data):
+            if len(part.data) >= DUPLICATE_BYTES and self._seen.add(part.data):
                 self._duplicates.add(len(part.data), count)
-        what = max(zip(tokens, parts, strict=True), key=lambda t: t[0], default=None)
+        if len(self._largest) < LARGEST or total > self._largest[0][0]:
+            self._keep(total, waiting, tokens, size)
+
+    def _keep(self, total: float, waiting: _Waiting, tokens: list[float], size: int) -> None:
+        """Note one of the largest messages so far, in place of the smallest of them."""
+        message = waiting.message
+        what = max(zip(tokens, waiting.parts, strict=True), key=lambda t: t[0], default=None)
         name = f"{what[1].kind} {what[1].tool}".strip() if what else ""
-        large = Large(waiting.number, role, name, message.meta.line, size, round(total))
+        line = message.meta.line
+        large = Large(waiting.number, str(message.role), name, line, size, round(total))
         heapq.heappush(self._largest, (total, -waiting.number, large))
         if len(self._largest) > LARGEST:
             heapq.heappop(self._largest)
-
-    def _is_known(self, data: bytes) -> bool:
-        digest = blake2b(data, digest_size=8).digest()
-        known = digest in self._seen
-        self._seen.add(digest)
-        return known
 
 
 def _marker(blob: Blob) -> bytes:

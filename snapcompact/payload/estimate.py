@@ -6,7 +6,7 @@ pages for the size of the files.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -25,6 +25,9 @@ if TYPE_CHECKING:
     from snapcompact.providers.catalog import Match
 
 _CONTINUATION = bytes(range(0x80, 0xC0))
+BATCH_BYTES = 1 << 18
+"""Transcript counted at once: a message's is a few hundred bytes, and each counter's call costs as
+much as these (measured: a sixth of the whole)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +67,7 @@ def estimate(
         for shape in (parse_shape(name),)
     }
     size = chars = 0
-    for piece in write_transcript(_seen_by(taker, messages)):
+    for piece in gathered(write_transcript(_seen_by(taker, messages)), BATCH_BYTES):
         size += len(piece)
         chars += len(piece.translate(None, _CONTINUATION))
         for counter in counters.values():
@@ -90,6 +93,21 @@ def estimate(
         )
         estimates.append(ModelEstimate(match, text, judged))
     return Estimate(taker.result(), size, chars, tuple(estimates))
+
+
+def gathered(pieces: Iterable[bytes], size: int) -> Iterator[bytes]:
+    """The text of `pieces` in fewer pieces, of `size` bytes or more but for the last."""
+    held: list[bytes] = []
+    length = 0
+    for piece in pieces:
+        held.append(piece)
+        length += len(piece)
+        if length >= size:
+            yield b"".join(held)
+            held.clear()
+            length = 0
+    if held:
+        yield b"".join(held)
 
 
 def _own_shapes(match: Match) -> tuple[str, ...]:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from snapcompact.archive import names
+from snapcompact.archive.fonts import Fonts, typeface_of, used_ids
 from snapcompact.archive.manifest import Manifest, MessageRow, SourceSegment, dump_manifest
 from snapcompact.archive.read import Archive, open_archive
 from snapcompact.archive.staging import locked, sync_files
@@ -33,6 +34,7 @@ def append_archive(
     out: Path,
     *,
     check: bool = False,
+    fonts: Fonts | None = None,
     jobs: int = 0,
     advance: Callable[[int], None] = lambda pages: None,
 ) -> Manifest:
@@ -40,7 +42,8 @@ def append_archive(
 
     The archive's own options hold. Its old source must be the beginning of the session's file (its
     edges are compared, all of it with `check`), and its messages the beginning of the session's;
-    else UsageError names the first that differs, and nothing is changed.
+    else UsageError names the first that differs, and nothing is changed. `fonts` are those it was
+    made with; they are wanted where new text needs glyphs that are not in the archive yet.
     """
     if not out.is_dir():
         raise UsageError(f"{out} is no folder; --append needs one (a zip is written once)")
@@ -54,7 +57,7 @@ def append_archive(
         kept = old
         try:
             with disk_errors("write", out):
-                manifest = _grown(session, archive, out, jobs, advance)
+                manifest = _grown(session, archive, out, fonts or Fonts(), jobs, advance)
                 if (manifest.totals, manifest.source) != (old.totals, old.source):
                     sync_files(out, _new_files(out, old, manifest))
                     write_atomic(out / names.MANIFEST, dump_manifest(manifest))
@@ -68,10 +71,12 @@ def _grown(
     session: Session,
     archive: Archive,
     out: Path,
+    fonts: Fonts,
     jobs: int,
     advance: Callable[[int], None],
 ) -> Manifest:
     old = archive.manifest
+    typeface = typeface_of(archive, fonts)
     prepared = Prepared(
         session.messages,
         str(old.options["fidelity"]),
@@ -79,7 +84,12 @@ def _grown(
     )
     replay = _Replay(archive, prepared.messages())
     writer = ArchiveWriter(
-        out, old.options, base=old, first_line=replay.first_line, used=_glyphs(archive)
+        out,
+        old.options,
+        typeface,
+        base=old,
+        first_line=replay.first_line,
+        used=used_ids(archive, typeface),
     )
     writer.write(replay.pieces, jobs, advance)
     segments, length = old.source, old.lengths.get(names.SOURCE, 0)
@@ -213,21 +223,6 @@ def _cut(pieces: Iterator[bytes], length: int) -> Iterator[bytes]:
     while length and (piece := next(pieces, b"")):
         yield piece[:length]
         length -= len(piece[:length])
-
-
-def _glyphs(archive: Archive) -> list[int]:
-    """Glyph ids, in our font's numbering, of the glyphs that the old pages use."""
-    from snapcompact.fonts.atlas import NO_GLYPH, Special, load_atlas
-
-    ours = load_atlas(archive.shape.font)
-    if archive.manifest.font.get("sha256") != ours.sha256:
-        raise UsageError(
-            f"the archive is printed with another version of font {archive.shape.font}; "
-            "archive the session anew under another name"
-        )
-    codes = archive.atlas.codes
-    ids = ours.glyph_of[codes[codes >= 0]]
-    return [*ids[ids != NO_GLYPH].tolist(), *Special]
 
 
 def settle(out: Path, manifest: Manifest) -> None:

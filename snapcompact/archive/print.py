@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from snapcompact.fonts.atlas import Atlas
+    from snapcompact.fonts.typeface import Typeface
     from snapcompact.pages.cells import PageCells
     from snapcompact.pages.shape import Shape
 
@@ -33,12 +34,16 @@ ToPrint = tuple["PageCells", PageRow | None]
 
 
 class PagePrinter:
-    """Prints the pages of one archive in `shape`. Threads may print different pages at once."""
+    """Prints the pages of one archive in `shape`, set in `typeface`.
+
+    Threads may print different pages at once.
+    """
 
     def __init__(
         self,
         folder: Path,
         shape: Shape,
+        typeface: Typeface,
         effort: str,
         *,
         start: PageStart | None = None,
@@ -47,25 +52,24 @@ class PagePrinter:
     ) -> None:
         self.folder = folder
         self.shape = shape
+        self._typeface = typeface
         self._used = frozenset(used)
         self._effort = effort
         self._start = start or PageStart()
         self._path = path
         self._finished = _finished_pages(folder) if start is None else iter(())
 
-    @cached_property
+    @property
     def atlas(self) -> Atlas:
-        """The glyphs of the shape's font."""
-        from snapcompact.fonts.atlas import load_atlas
-
-        return load_atlas(self.shape.font)
+        """The glyphs so far."""
+        return self._typeface.atlas
 
     @cached_property
     def _printed(self) -> NDArray[np.bool_]:
         """By glyph id, whether it is on the pages so far."""
         import numpy as np
 
-        return np.zeros(self.atlas.codes.size, np.bool_)
+        return np.zeros(1 << 16, np.bool_)
 
     @property
     def used(self) -> set[int]:
@@ -74,7 +78,7 @@ class PagePrinter:
 
     def paginate(self, pieces: Iterable[bytes]) -> Iterator[ToPrint]:
         """The pages of a transcript that comes in `pieces`; notes the glyphs in use."""
-        for page in paginate(pieces, self.shape, self.atlas, self._start):
+        for page in paginate(pieces, self.shape, self._typeface, self._start):
             self._printed[page.cells] = True  # a third of the time that unique() takes
             yield page, next(self._finished, None)
 
@@ -86,7 +90,7 @@ class PagePrinter:
         path = self._path(page.number)
         if done is not None and self._is_done(done, page):
             return done
-        drawn, printed = draw_page(page, self.shape, self.atlas, effort=self._effort)
+        drawn, printed = draw_page(page, self.shape, page.atlas, effort=self._effort)
         self._check(drawn.png, printed, page)
         self._write(path, drawn.png)
         return PageRow(
@@ -114,7 +118,7 @@ class PagePrinter:
         from snapcompact.pages.png import decode
 
         scanlines = decode(png).scanlines
-        if not reads_back(scanlines, printed, page.sha256, self.shape, self.atlas):
+        if not reads_back(scanlines, printed, page.sha256, self.shape, page.atlas):
             raise InputError(
                 f"page {page.number} does not read back as it was printed; this is a fault of "
                 f"snapcompact with shape {self.shape.name}, please report it"

@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from snapcompact.fonts.atlas import Atlas
+    from snapcompact.fonts.font import Font
 
 MOST_GLYPH_BYTES = 256 << 20
 MOST_BLOB_BYTES = 1 << 30
@@ -93,17 +94,22 @@ class Archive:
         return parse_shape(str(self.manifest.options.get("shape", "")))
 
     @cached_property
-    def atlas(self) -> Atlas:
+    def font(self) -> Font:
         """The glyphs its pages are printed with, from the archive itself."""
-        from snapcompact.fonts.atlas import build_atlas
         from snapcompact.fonts.bdf import parse_bdf
 
         name = self.manifest.small_file(names.GLYPHS)
         if name is None:
             raise ArchiveError(f"{self.store.where}: the manifest names no {names.GLYPHS}")
         data = read_file(self.store, name, MOST_GLYPH_BYTES)
-        text = data.decode("utf-8", "replace")
-        return build_atlas(parse_bdf(text, f"{self.store.where}: {name}"))
+        return parse_bdf(data.decode("utf-8", "replace"), f"{self.store.where}: {name}")
+
+    @cached_property
+    def atlas(self) -> Atlas:
+        """The glyphs of :attr:`font` by their ids."""
+        from snapcompact.fonts.atlas import build_atlas
+
+        return build_atlas(self.font)
 
     # --- rows
 

@@ -21,12 +21,14 @@ from snapcompact.errors import InputError
 from snapcompact.files import disk_errors
 from snapcompact.history.source import original_blocks
 from snapcompact.pages.shape import parse_shape
+from snapcompact.pages.typeset import typeset
 from snapcompact.transcript.fidelity import Prepared
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from snapcompact.history.session import Session
+    from snapcompact.pages.shape import Shape
 
 DEFAULT_SHAPE = "default"
 DEFAULT_FIDELITY = "exact"
@@ -37,6 +39,10 @@ class ArchiveOptions:
     """What an archive is made with. `jobs` changes no byte; `effort` no pixel."""
 
     shape: str = DEFAULT_SHAPE
+    font: str = ""
+    """Name or path of the font to print in, in place of the shape's."""
+    fallback: tuple[str, ...] = ()
+    """Names or paths of fonts that draw what it lacks, in their order."""
     fidelity: str = DEFAULT_FIDELITY
     effort: str = "fast"
     keep_source: bool = True
@@ -68,12 +74,18 @@ def write_archive(
     first = next(messages, None)
     if first is None:
         return None
-    kept = _kept_options(session, options)
+    shape, typeface = typeset(parse_shape(options.shape), options.font, options.fallback)
+    kept = _kept_options(session, options, shape)
     with (
-        staging(out, _fingerprint(kept), as_zip=options.as_zip, force=options.force) as folder,
+        staging(
+            out,
+            _fingerprint(kept, typeface.atlas.sha256),
+            as_zip=options.as_zip,
+            force=options.force,
+        ) as folder,
         disk_errors("write", folder),
     ):
-        writer = ArchiveWriter(folder, kept)
+        writer = ArchiveWriter(folder, kept, typeface)
         whole = chain([first], messages)
         writer.write(lambda transcriber: transcriber.pieces(whole), options.jobs, advance)
         segments: tuple[SourceSegment, ...] = ()
@@ -88,10 +100,10 @@ def write_archive(
     return manifest
 
 
-def _kept_options(session: Session, options: ArchiveOptions) -> dict[str, Any]:
+def _kept_options(session: Session, options: ArchiveOptions, shape: Shape) -> dict[str, Any]:
     """The options that an archive remembers, so that it can grow as it began."""
     return {
-        "shape": parse_shape(options.shape).name,
+        "shape": shape.name,
         "fidelity": options.fidelity,
         "effort": options.effort,
         "source": options.keep_source and not options.redact,
@@ -102,8 +114,7 @@ def _kept_options(session: Session, options: ArchiveOptions) -> dict[str, Any]:
     }
 
 
-def _fingerprint(kept: dict[str, Any]) -> bytes:
+def _fingerprint(kept: dict[str, Any], font_sha256: str) -> bytes:
     """All that finished pages depend on besides their text."""
-    return orjson.dumps(
-        {"tool": version("snapcompact")} | {k: kept[k] for k in ("shape", "effort")}
-    )
+    tool = {"tool": version("snapcompact"), "font": font_sha256}
+    return orjson.dumps(tool | {k: kept[k] for k in ("shape", "effort")})

@@ -35,6 +35,7 @@ from snapcompact.pages.parallel import in_order
 from snapcompact.pages.shape import parse_shape
 
 if TYPE_CHECKING:
+    from snapcompact.fonts.typeface import Typeface
     from snapcompact.history.model import Blob
     from snapcompact.history.session import Session
     from snapcompact.transcript.fidelity import Prepared
@@ -54,6 +55,7 @@ class ArchiveWriter:
         self,
         folder: Path,
         options: dict[str, Any],
+        typeface: Typeface,
         *,
         base: Manifest | None = None,
         first_line: int = 1,
@@ -61,6 +63,7 @@ class ArchiveWriter:
     ) -> None:
         self._folder = folder
         self._options = options
+        self._typeface = typeface
         self._base = base
         last = None if base is None else base.last_page
         self._revised = last.page if last else 0
@@ -69,6 +72,7 @@ class ArchiveWriter:
         self._printer = PagePrinter(
             folder,
             parse_shape(str(options["shape"])),
+            typeface,
             str(options["effort"]),
             start=start,
             path=self._path,
@@ -133,7 +137,7 @@ class ArchiveWriter:
         manifest = Manifest(
             options=self._options,
             session={k: prepared.words(v) for k, v in _session_facts(session).items()},
-            font={"name": printer.atlas.name, "sha256": printer.atlas.sha256},
+            font=self._font_facts(),
             totals={
                 "messages": transcriber.count,
                 "pages": self._last.page,
@@ -152,6 +156,10 @@ class ArchiveWriter:
             tool=version("snapcompact"),
         )
         return self._with_sidecar(manifest) if self._options.get("sidecar") else manifest
+
+    def _font_facts(self) -> dict[str, str]:
+        atlas, own = self._typeface.atlas, self._typeface.own_sha256
+        return {"name": atlas.name, "sha256": atlas.sha256} | ({"own": own} if own else {})
 
     def _with_sidecar(self, manifest: Manifest) -> Manifest:
         """`manifest` with the sidecar of the pages it covers, which is written."""

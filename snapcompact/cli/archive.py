@@ -9,7 +9,9 @@ import typer
 
 from snapcompact.cli.options import (
     Branch,
+    Fallback,
     Fidelity,
+    FontName,
     FormatName,
     Jobs,
     Json,
@@ -40,6 +42,8 @@ def archive(
         bool, typer.Option("--latest", help="The newest session of this machine.")
     ] = False,
     shape: ShapeName = None,
+    font: FontName = "",
+    fallback: Fallback = None,
     fidelity: Fidelity = None,
     no_source: Annotated[
         bool, typer.Option("--no-source", help="Do not keep the original file in the archive.")
@@ -76,6 +80,7 @@ def archive(
 
     One session makes the archive OUT; several make OUT/NAME each.
     """
+    from snapcompact.archive.fonts import Fonts
     from snapcompact.cli.archiving import Request, run_archive
 
     run_archive(
@@ -86,6 +91,7 @@ def archive(
             sidecar=sidecar,
             output=output,
             shape=shape,
+            fonts=Fonts(font, tuple(fallback or ())),
             fidelity=fidelity,
             keep_source=not no_source,
             as_zip=as_zip,

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from snapcompact.archive.fonts import Fonts
 from snapcompact.archive.manifest import Manifest
 from snapcompact.archive.names import MANIFEST
 from snapcompact.archive.write import DEFAULT_FIDELITY, DEFAULT_SHAPE, ArchiveOptions, write_archive
@@ -29,6 +30,7 @@ class Request:
     latest: bool
     output: Path
     shape: str | None
+    fonts: Fonts
     fidelity: str | None
     keep_source: bool
     redact: bool
@@ -49,6 +51,8 @@ class Request:
         """The archive's options."""
         return ArchiveOptions(
             shape=self.shape or DEFAULT_SHAPE,
+            font=self.fonts.font,
+            fallback=self.fonts.fallback,
             fidelity=self.fidelity or DEFAULT_FIDELITY,
             effort=self.effort,
             keep_source=self.keep_source,
@@ -92,7 +96,14 @@ def _archived(
         raise UsageError(
             "an archive grows in its own shape, fidelity and redaction; leave these options out"
         )
-    return append_archive(session, out, check=request.check, jobs=request.jobs, advance=advance)
+    return append_archive(
+        session,
+        out,
+        check=request.check,
+        fonts=request.fonts,
+        jobs=request.jobs,
+        advance=advance,
+    )
 
 
 def report_damage(name: str, report: Report, *, quiet: bool) -> None:
@@ -111,7 +122,7 @@ def _warn_of_escapes(out: Path, manifest: Manifest, *, quiet: bool) -> None:
     if escapes > cells * MOST_ESCAPES:
         warn(
             f"{out}: {counted(escapes, 'character')} of {cells:,} cells have no glyph in font "
-            f"{manifest.font['name']} and are printed as numbers; exact, but long",
+            f"{manifest.font['name']} and are printed as numbers; exact, but long (--fallback FONT draws them)",
             quiet=quiet,
         )
 

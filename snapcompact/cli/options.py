@@ -32,6 +32,18 @@ ShapeName = Annotated[
     str | None,
     typer.Option("--shape", metavar="NAME", help="Font, pitch and page; see `snapcompact shapes`."),
 ]
+FontName = Annotated[
+    str,
+    typer.Option(
+        "--font", metavar="FONT", help="Print in this font, shipped or a BDF, PCF, TTF or OTF file."
+    ),
+]
+Fallback = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--fallback", metavar="FONT", help="Draws what the fonts before it lack; may be repeated."
+    ),
+]
 Jobs = Annotated[int, typer.Option(min=0, help="Threads; 0 for one a processor core.")]
 Output = Annotated[
     Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write here, not to stdout.")

@@ -8,7 +8,7 @@ special cells below; from 256 on, glyphs follow in order of their code points.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import IntEnum
 from functools import cache, lru_cache
 from hashlib import sha256
@@ -19,7 +19,7 @@ import numpy as np
 from snapcompact.errors import InputError
 from snapcompact.fonts.bdf import bdf_text
 from snapcompact.fonts.font import Font, Glyph, glyph_name
-from snapcompact.fonts.load import load_font
+from snapcompact.fonts.load import font_names, load_font
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -69,6 +69,8 @@ class Atlas:
     """Hex hash of the font, as its canonical BDF text."""
     ascent: int = 0
     """Scanlines above the baseline."""
+    first_carried: int = NO_GLYPH
+    """Pages carry the glyphs of ids from here on; a reader has those below by the font's name."""
 
 
 FIRST_FREE_ID = 256
@@ -83,9 +85,12 @@ def load_atlas(*names: str, codes: frozenset[int] | None = None) -> Atlas:
     """The atlas of the named fonts or font files, the first drawing what it can; cached.
 
     Fallback fonts are fitted to the first one's cell; ``codes`` is as in :func:`build_atlas`.
-    Raises what ``load_font`` raises.
+    Pages carry all glyphs, unless the first is a shipped font and alone. Raises what ``load_font``
+    raises.
     """
-    return build_atlas(_chain(names), codes)
+    atlas = build_atlas(_chain(names), codes)
+    shipped = len(names) == 1 and names[0] in font_names()
+    return atlas if shipped else replace(atlas, first_carried=0)
 
 
 @lru_cache(maxsize=4)
@@ -95,7 +100,12 @@ def _chain(names: tuple[str, ...]) -> list[Font]:
     return [first, *(load_font(name, cell) for name in names[1:])]
 
 
-def build_atlas(fonts: Font | Sequence[Font], codes: Collection[int] | None = None) -> Atlas:
+def build_atlas(
+    fonts: Font | Sequence[Font],
+    codes: Collection[int] | None = None,
+    *,
+    complete: bool = True,
+) -> Atlas:
     """The atlas of a font, or of a chain where each next font draws what those before lack.
 
     A glyph that looks like one of higher rank, or could be mistaken for two, is dropped, so that
@@ -103,14 +113,15 @@ def build_atlas(fonts: Font | Sequence[Font], codes: Collection[int] | None = No
     Latin-1, then fonts in their order, then code points. ``codes`` keeps only those beyond Latin-1,
     which changes no other glyph: ids are 16 bit, and of a whole CJK font only the first in order of
     code points have one. Raises InputError where cells differ in size, or where a font lacks ASCII
-    or special cells.
+    or special cells; with ``complete`` false it may lack them, and serves to read only.
     """
     chain = [fonts] if isinstance(fonts, Font) else list(fonts)
     first = chain[0]
     glyphs = _distinct(_ranked(chain), first.width)
     name = "+".join(font.name for font in chain)
     kept = Font(name, first.width, first.height, first.ascent, tuple(glyphs))
-    _check_needed(kept)
+    if complete:
+        _check_needed(kept)
     digest = sha256(bdf_text(kept).encode()).hexdigest()
     if codes is not None:
         glyphs = [g for g in glyphs if g.code < FIRST_FREE_ID or g.code in codes]
@@ -121,13 +132,19 @@ def atlas_to_bdf(atlas: Atlas, ids: Iterable[int]) -> str:
     """Canonical BDF text of the glyphs ``ids`` and of what escapes and ends need.
 
     ``build_atlas(parse_bdf(text))`` gives an atlas that decodes pages printed with these glyphs.
+    Glyphs that pages carry stand last, by their ids: an archive that grows numbers them alike.
     """
     wanted = {int(i) for i in ids} | {9, 10, *range(32, 127)} | {int(s) for s in Special}
-    glyphs = [_glyph(atlas, i) for i in sorted(wanted) if atlas.codes[i] not in {-1, -3}]
-    return bdf_text(Font(atlas.name, atlas.width, atlas.height, atlas.ascent, tuple(glyphs)))
+    found = [i for i in sorted(wanted) if atlas.codes[i] not in {-1, -3}]
+    named = tuple(
+        glyph_of_id(atlas, i) for i in found if i < max(atlas.first_carried, FIRST_FREE_ID)
+    )
+    carried = [glyph_of_id(atlas, i) for i in found if i >= max(atlas.first_carried, FIRST_FREE_ID)]
+    font = Font(atlas.name, atlas.width, atlas.height, atlas.ascent, named)
+    return bdf_text(font, behind=carried)
 
 
-def _glyph(atlas: Atlas, glyph_id: int) -> Glyph:
+def glyph_of_id(atlas: Atlas, glyph_id: int) -> Glyph:
     """The glyph of an id, both halves where it is wide."""
     cells = 2 if atlas.wide[glyph_id] else 1
     pixels = np.concatenate(atlas.bitmaps[glyph_id : glyph_id + cells], axis=1)
@@ -143,7 +160,7 @@ def special_name(special: Special) -> str:
     return f"snap.{special.name.lower()}"
 
 
-_SPECIAL_OF = {special_name(special): special for special in Special}
+SPECIAL_OF = {special_name(special): special for special in Special}
 
 
 def _rank(glyph: Glyph) -> tuple[int, int]:
@@ -166,7 +183,7 @@ def _ranked(chain: Sequence[Font]) -> list[Glyph]:
         for glyph in sorted(font.glyphs, key=_rank):
             if glyph.code in _UNPRINTED or glyph.code in _SURROGATES:
                 continue
-            if glyph.code >= 0 or glyph.name in _SPECIAL_OF:
+            if glyph.code >= 0 or glyph.name in SPECIAL_OF:
                 seen.setdefault(glyph.code if glyph.code >= 0 else glyph.name, glyph)
     ranked = list(seen.values())
     below = [glyph for glyph in ranked if glyph.code < FIRST_FREE_ID]
@@ -204,7 +221,7 @@ def _distinct(ranked: Sequence[Glyph], width: int) -> list[Glyph]:
 def _check_needed(font: Font) -> None:
     """Raises InputError where a glyph is missing that no escape can stand for."""
     have = {glyph.code for glyph in font.glyphs} | {glyph.name for glyph in font.glyphs}
-    missing = [special for special in _SPECIAL_OF if special not in have]
+    missing = [special for special in SPECIAL_OF if special not in have]
     missing += [glyph_name(code) for code in (*range(32, 127), 9, 10) if code not in have]
     if missing:
         raise InputError(
@@ -219,7 +236,7 @@ def _arrays(font: Font, glyphs: Sequence[Glyph], digest: str) -> Atlas:
     free = FIRST_FREE_ID
     for glyph in sorted(glyphs, key=lambda glyph: glyph.code):
         if glyph.code < FIRST_FREE_ID and glyph.cells == 1:
-            ids[glyph.code if glyph.code >= 0 else _SPECIAL_OF[glyph.name]] = glyph
+            ids[glyph.code if glyph.code >= 0 else SPECIAL_OF[glyph.name]] = glyph
         elif free + glyph.cells <= NO_GLYPH:
             ids[free] = glyph
             free += glyph.cells
@@ -228,7 +245,7 @@ def _arrays(font: Font, glyphs: Sequence[Glyph], digest: str) -> Atlas:
     glyph_of = np.full(0x110000, NO_GLYPH, np.uint16)
     wide = np.zeros(free, np.bool_)
     for glyph_id, glyph in ids.items():
-        for half, pixels in enumerate(_pixels(glyph, font.width)):
+        for half, pixels in enumerate(glyph_pixels(glyph, font.width)):
             bitmaps[glyph_id + half] = pixels
             codes[glyph_id + half] = -3 if half else glyph.code if glyph.code >= 0 else -2
         wide[glyph_id] = glyph.cells == 2
@@ -241,7 +258,7 @@ def _arrays(font: Font, glyphs: Sequence[Glyph], digest: str) -> Atlas:
     )
 
 
-def _pixels(glyph: Glyph, width: int) -> list[NDArray[np.uint8]]:
+def glyph_pixels(glyph: Glyph, width: int) -> list[NDArray[np.uint8]]:
     """One bitmap a cell."""
     row_bytes = (glyph.cells * width + 7) // 8
     packed = np.frombuffer(b"".join(row.to_bytes(row_bytes) for row in glyph.rows), np.uint8)

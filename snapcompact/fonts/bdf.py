@@ -9,7 +9,7 @@ Special cells are named ``snap.<name>`` and have ENCODING -1.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from snapcompact.errors import InputError
 from snapcompact.fonts.font import Font, Glyph
@@ -54,10 +54,13 @@ _GLYPH_PATTERN = re.compile(
 )
 
 
-def bdf_text(font: Font) -> str:
-    """The canonical BDF text of a font: special cells by name, then glyphs by code point."""
+def bdf_text(font: Font, behind: Sequence[Glyph] = ()) -> str:
+    """The canonical BDF text of a font: special cells by name, then glyphs by code point.
+
+    Glyphs `behind` them keep their order.
+    """
     descent = font.height - font.ascent
-    ordered = sorted(font.glyphs, key=lambda glyph: (glyph.code, glyph.name))
+    ordered = [*sorted(font.glyphs, key=lambda glyph: (glyph.code, glyph.name)), *behind]
     parts = [
         _HEADER.format(
             name=font.name,

@@ -8,9 +8,12 @@ A glyph is as wide as the font says; wcwidth disagrees with Unifont on 6,758 cod
 from __future__ import annotations
 
 import gzip
+import re
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cached_property
+from hashlib import sha256
 from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -20,6 +23,7 @@ from PIL import Image, ImageFont
 from snapcompact.errors import InputError
 from snapcompact.fonts.bdf import MAX_CELL
 from snapcompact.fonts.font import Font, Glyph, glyph_name
+from snapcompact.fonts.load import font_names
 from snapcompact.fonts.signs import MIN_CELL, sign_glyphs
 
 if TYPE_CHECKING:
@@ -30,7 +34,6 @@ _CODES = (*range(0x21, 0x7F), *range(0xA1, 0xD800), *range(0xE000, 0x33480))
 MAX_UNPACKED_BYTES = 256 << 20
 _ABSENT = "\U0010ffff"
 """A noncharacter: what is drawn for it is drawn for all a font lacks."""
-_DEFAULT_CELL = (8, 16)
 _SAMPLE = "ÅÑ|gjpqy_()[]{}@W"
 """Letters that reach far up, down or aside, to size an outline font by."""
 _WIDE_SAMPLE = "漢語한글"
@@ -46,23 +49,86 @@ class _Strike:
     baseline: int
 
 
-def rendered_font(path: Path, cell: tuple[int, int] | None) -> Font:
-    """The font in a file, with our special cells and control glyphs in its cell.
+@dataclass(frozen=True, slots=True)
+class Fit:
+    """The size a font is wanted at; all are width and height in px.
 
-    Raises InputError where it is no font, or no size of it fits the cell.
+    ``cell``: that cell exactly. Where it is None, a bitmap font keeps its own, the largest
+    ``within`` those px where they are given, and an outline font fills ``outline``.
     """
-    strike = _strike(path, cell)
-    if strike.width < MIN_CELL[0] or strike.height < MIN_CELL[1]:
-        raise InputError(
-            f"{path}: cells of {strike.width}x{strike.height} px are too small; "
-            f"{MIN_CELL[0]}x{MIN_CELL[1]} is the least"
-        )
-    signs = sign_glyphs(strike.width, strike.height)
-    signed = {glyph.code for glyph in signs}
-    glyphs = (glyph for glyph in _glyphs(strike) if glyph.code not in signed)
-    space = Glyph(glyph_name(32), 32, (0,) * strike.height)
-    name = path.name.split(".")[0].replace(" ", "_").encode("ascii", "replace").decode()
-    return Font(name, strike.width, strike.height, strike.baseline, (space, *signs, *glyphs))
+
+    cell: tuple[int, int] | None = None
+    within: tuple[int, int] | None = None
+    outline: tuple[int, int] = (8, 16)
+
+
+class ForeignFont:
+    """The font in a file, at one size, with our special cells and control glyphs in its cell.
+
+    Glyphs are drawn when they are asked for. ``name`` is made of the file's, in ASCII; ``sha256``
+    is the hex hash of the file's bytes, unzipped.
+    """
+
+    def __init__(self, path: Path, fit: Fit) -> None:
+        """The font in the file at `path`, at the size that `fit` asks for.
+
+        Raises InputError where the file is no font, or no size of it fits.
+        """
+        data = _unpacked(path)
+        self._strike = strike = _strike(path, data, fit)
+        if strike.width < MIN_CELL[0] or strike.height < MIN_CELL[1]:
+            raise InputError(
+                f"{path}: cells of {strike.width}x{strike.height} px are too small; "
+                f"{MIN_CELL[0]}x{MIN_CELL[1]} is the least"
+            )
+        self.name = _plain_name(path)
+        self.sha256 = sha256(data).hexdigest()
+        self._absent = _drawn(strike.font, _ABSENT)
+        self._signs = sign_glyphs(strike.width, strike.height)
+
+    @cached_property
+    def _sign_of(self) -> dict[int, Glyph]:
+        return {glyph.code: glyph for glyph in self._signs if glyph.code >= 0}
+
+    @property
+    def cell(self) -> tuple[int, int]:
+        """Width and height of its cell in px."""
+        return self._strike.width, self._strike.height
+
+    def glyph(self, code: int) -> Glyph | None:
+        """The glyph of `code`; None where the file has none, or one too large for two cells."""
+        return self._sign_of.get(code) or self._file_glyph(code)
+
+    def font(self, codes: Iterable[int]) -> Font:
+        """A font of the signs, the space and the glyphs of `codes`."""
+        signed = {32, *self._sign_of}
+        found = (self._file_glyph(code) for code in codes if code not in signed)
+        strike = self._strike
+        space = Glyph(glyph_name(32), 32, (0,) * strike.height)
+        glyphs = (space, *self._signs, *(glyph for glyph in found if glyph is not None))
+        return Font(self.name, strike.width, strike.height, strike.baseline, glyphs)
+
+    def _file_glyph(self, code: int) -> Glyph | None:
+        """The file's glyph, if it has ink and fits one cell or two."""
+        font, what = self._strike.font, chr(code)
+        drawn = _drawn(font, what)
+        # What FreeType draws for the lacking may be a letter: the first glyph of the file.
+        if (drawn == self._absent and code > 0x7F) or not any(drawn[1]):
+            return None
+        cells = max(1, round(font.getlength(what) / self._strike.width))
+        rows = _placed(self._strike, what, cells) if cells <= 2 else None
+        return None if rows is None else Glyph(glyph_name(code), code, rows, cells)
+
+
+def _plain_name(path: Path) -> str:
+    """A name for a file's font that can stand in a shape's, and is no shipped font's."""
+    name = re.sub(r"[^A-Za-z0-9._-]", "_", path.name.split(".")[0])[:40] or "font"
+    return f"{name}-file" if name in font_names() else name
+
+
+def rendered_font(path: Path, cell: tuple[int, int] | None) -> Font:
+    """All of the font in a file, in `cell` or its own; raises as :class:`ForeignFont`."""
+    return ForeignFont(path, Fit(cell)).font(_CODES)
 
 
 def _unpacked(path: Path) -> bytes:
@@ -90,36 +156,56 @@ def _opened(path: Path, data: bytes, size: int) -> ImageFont.FreeTypeFont | None
         raise InputError(f"{path}: not a font Pillow can open: {error}") from error
 
 
-def _strike(path: Path, cell: tuple[int, int] | None) -> _Strike:
-    data = _unpacked(path)
+def _strike(path: Path, data: bytes, fit: Fit) -> _Strike:
     sizes = {size: font for size in range(4, MAX_CELL + 1) if (font := _opened(path, data, size))}
     # A bitmap font has a few sizes, an outline font all.
     if len(sizes) > MAX_CELL // 2:
-        return _outline_strike(sizes, *(cell or _DEFAULT_CELL))
-    fitting = [font for font in sizes.values() if cell is None or sum(font.getmetrics()) <= cell[1]]
+        return _outline_strike(path, sizes, *(fit.cell or fit.outline))
+    fitting = [font for font in sizes.values() if _fits(font, fit)]
     if not fitting:
-        raise InputError(f"{path}: has no size that fits a cell of {cell} px")
+        raise InputError(f"{path}: has no size that fits a cell of {fit.cell or fit.within} px")
     font = fitting[-1]
     ascent, descent = font.getmetrics()
-    width, height = cell or (round(font.getlength("n")), ascent + descent)
+    width, height = fit.cell or (round(font.getlength("n")), ascent + descent)
     return _Strike(font, width, height, ascent + (height - ascent - descent) // 2)
 
 
-def _outline_strike(sizes: dict[int, ImageFont.FreeTypeFont], width: int, height: int) -> _Strike:
-    """The largest size whose sample letters fit the cell, centred in it."""
+def _fits(font: ImageFont.FreeTypeFont, fit: Fit) -> bool:
+    """Whether a bitmap font is low enough, and for its own cell also narrow enough."""
+    height = sum(font.getmetrics())
+    if fit.cell is not None:
+        return height <= fit.cell[1]
+    if fit.within is None:
+        return True
+    return round(font.getlength("n")) <= fit.within[0] and height <= fit.within[1]
+
+
+def _outline_strike(
+    path: Path, sizes: dict[int, ImageFont.FreeTypeFont], width: int, height: int
+) -> _Strike:
+    """The largest size whose sample letters fit the cell, centred in it.
+
+    Of a font that has none of them (emoji, rare scripts) the largest whose lines fit.
+    """
     best = None
     for font in sizes.values():
-        sample = [what for what in _SAMPLE + _WIDE_SAMPLE if not _lacks(font, what)]
-        if not sample:
-            continue
-        boxes = [font.getbbox(what, mode="1", anchor="ls") for what in sample]
-        top, bottom = min(box[1] for box in boxes), max(box[3] for box in boxes)
-        wide = max(font.getlength(what) / (1 + (what in _WIDE_SAMPLE)) for what in sample)
+        top, bottom, wide = _extent(font)
         if wide <= width + 0.5 and bottom - top <= height:
             best = _Strike(font, width, height, round(-top + (height - bottom + top) // 2))
     if best is None:
-        raise InputError(f"no size of the font fits a cell of {width}x{height} px")
+        raise InputError(f"{path}: no size of the font fits a cell of {width}x{height} px")
     return best
+
+
+def _extent(font: ImageFont.FreeTypeFont) -> tuple[float, float, float]:
+    """How far sample letters reach up (negative) and down from the baseline, and across a cell."""
+    sample = [what for what in _SAMPLE + _WIDE_SAMPLE if not _lacks(font, what)]
+    if not sample:
+        ascent, descent = font.getmetrics()
+        return -ascent, descent, 0
+    boxes = [font.getbbox(what, mode="1", anchor="ls") for what in sample]
+    wide = max(font.getlength(what) / (1 + (what in _WIDE_SAMPLE)) for what in sample)
+    return min(box[1] for box in boxes), max(box[3] for box in boxes), wide
 
 
 def _drawn(font: ImageFont.FreeTypeFont, what: str) -> tuple[tuple[int, int], bytes]:
@@ -129,20 +215,6 @@ def _drawn(font: ImageFont.FreeTypeFont, what: str) -> tuple[tuple[int, int], by
 
 def _lacks(font: ImageFont.FreeTypeFont, what: str) -> bool:
     return _drawn(font, what) == _drawn(font, _ABSENT)
-
-
-def _glyphs(strike: _Strike) -> Iterator[Glyph]:
-    """The glyphs that have ink and fit one cell or two."""
-    absent = _drawn(strike.font, _ABSENT)
-    for code in _CODES:
-        drawn = _drawn(strike.font, chr(code))
-        # What FreeType draws for the lacking may be a letter: the first glyph of the file.
-        if (drawn == absent and code > 0x7F) or not any(drawn[1]):
-            continue
-        cells = max(1, round(strike.font.getlength(chr(code)) / strike.width))
-        rows = _placed(strike, chr(code), cells) if cells <= 2 else None
-        if rows is not None:
-            yield Glyph(glyph_name(code), code, rows, cells)
 
 
 def _placed(strike: _Strike, what: str, cells: int) -> Rows | None:

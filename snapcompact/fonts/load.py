@@ -38,6 +38,15 @@ def load_font(name: str, cell: tuple[int, int] | None = None) -> Font:
         if cell not in {None, (font.width, font.height)}:
             raise InputError(f"font {name} has cells of {name} px; {cell} was asked for")
         return font
+    path = font_path(name)
+    # Pillow is loaded only where a foreign font is used.
+    from snapcompact.fonts.foreign import rendered_font
+
+    return rendered_font(path, cell)
+
+
+def font_path(name: str) -> Path:
+    """The path `name`, which a font file may lie at; raises as :func:`load_font`."""
     path = Path(name)
     if not path.is_file():
         raise UnknownNameError(
@@ -46,7 +55,4 @@ def load_font(name: str, cell: tuple[int, int] | None = None) -> Font:
         )
     if path.stat().st_size > MAX_FILE_BYTES:
         raise InputError(f"{name}: larger than the {MAX_FILE_BYTES} bytes a font may have")
-    # Pillow is loaded only where a foreign font is used.
-    from snapcompact.fonts.foreign import rendered_font
-
-    return rendered_font(path, cell)
+    return path

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from snapcompact.fonts.typeface import Typeface
 from snapcompact.pages.glyphs import check_fits, glyph_tables
 from snapcompact.pages.layout import flow_to_grid, header_cells, row_breaks
 from snapcompact_kernels.paginate import fill_page
@@ -45,7 +46,8 @@ class PageCells:
     ``cells`` (rows, grid columns) uint16 is the grid as printed, header included, cut after the
     last row in use. ``printed`` counts the cells of the text, END included. ``offset`` and
     ``length`` are bytes of the text, ``sha256`` the hex hash of those bytes; ``last`` is true where
-    the text ends here. ``start`` begins this page, ``next_start`` the one after it.
+    the text ends here. ``start`` begins this page, ``next_start`` the one after it. ``atlas`` has
+    the glyphs of the cells.
     """
 
     cells: NDArray[np.uint16]
@@ -55,6 +57,7 @@ class PageCells:
     last: bool
     start: PageStart
     next_start: PageStart
+    atlas: Atlas
 
     @property
     def number(self) -> int:
@@ -68,25 +71,31 @@ class PageCells:
 
 
 def paginate(
-    chunks: Iterable[bytes], shape: Shape, atlas: Atlas, start: PageStart | None = None
+    chunks: Iterable[bytes],
+    shape: Shape,
+    atlas: Atlas | Typeface,
+    start: PageStart | None = None,
 ) -> Iterator[PageCells]:
     """The pages of the text that `chunks` make, in order; memory is that of one chunk.
+
+    A typeface takes up the glyphs that the text needs; each page tells which atlas it is set in.
 
     A page depends on `start` and on the text from its own first byte on alone, so pages begun at
     page k equal those of the whole. When a text grows, begin again at the first page that ends
     within its last 3 bytes or carries its end. A text without bytes has one page. Raises UsageError
     where glyphs and shape do not fit.
     """
-    check_fits(shape, atlas)
+    check_fits(shape, atlas.atlas if isinstance(atlas, Typeface) else atlas)
     state = start or PageStart()
     enough = 4 * shape.page_cells + 4
     rest = b""
     for chunk, final in _with_last(_gather(chunks)):
         text = rest + chunk
+        glyphs = atlas.cover(text) if isinstance(atlas, Typeface) else atlas
         at = 0
         ended = False
         while not ended and (final or len(text) - at >= enough):
-            page = _page(text, at, shape, atlas, state)
+            page = _page(text, at, shape, glyphs, state)
             yield page
             at += page.length
             state = page.next_start
@@ -123,6 +132,7 @@ def _page(text: bytes, at: int, shape: Shape, atlas: Atlas, start: PageStart) ->
             start.line + text.count(b"\n", at, behind),
             short_id,
         ),
+        atlas=atlas,
     )
 
 

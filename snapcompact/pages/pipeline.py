@@ -8,6 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from snapcompact.pages import compress, png
+from snapcompact.pages.carried import carried_glyphs
 from snapcompact.pages.ink import PALETTES, depth_of
 from snapcompact.pages.metadata import PageMetadata
 from snapcompact.pages.parallel import in_order
@@ -81,5 +82,6 @@ def draw_page(
         PALETTES[shape.ink],
         metadata,
         depth=depth_of(shape.ink),
+        glyphs=carried_glyphs(page.cells, atlas),
     )
     return PagePng(page, data, hashlib.sha256(data).hexdigest(), height), scanlines

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 SIGNATURE = b"\x89PNG\r\n\x1a\n"
 _PREFIX = KEYWORD.encode("ascii") + b"\0"
+GLYPHS = b"snGl"
+"""Kind of the chunk with the glyphs a page carries: ancillary, private, safe to copy."""
 PALETTE = 3
 """Colour type of our pages."""
 
@@ -39,6 +41,8 @@ class PageImage:
     height: int
     scanlines: NDArray[np.uint8]
     metadata: PageMetadata | None
+    glyphs: bytes = b""
+    """Of the page's glyph chunk, as ``carried.parse_glyphs`` takes it."""
 
     @property
     def pixels(self) -> NDArray[np.uint8]:
@@ -53,8 +57,13 @@ def encode(
     metadata: PageMetadata,
     *,
     depth: int = 1,
+    glyphs: bytes = b"",
 ) -> bytes:
-    """A PNG file of `size` (width, height), its scanlines given as the zlib `stream`."""
+    """A PNG file of `size` (width, height), its scanlines given as the zlib `stream`.
+
+    `glyphs` is the body of the glyph chunk (``carried.dump_glyphs``), which stands in pages that
+    carry any.
+    """
     width, height = size
     header = struct.pack(">IIBBBBB", width, height, depth, PALETTE, 0, 0, 0)
     text = _PREFIX + metadata.to_json()
@@ -64,6 +73,7 @@ def encode(
             *_chunk(b"IHDR", header),
             *_chunk(b"PLTE", bytes(part for colour in palette for part in colour)),
             *_chunk(b"tEXt", text),
+            *(_chunk(GLYPHS, glyphs) if glyphs else ()),
             *_chunk(b"IDAT", stream),
             *_chunk(b"IEND", b""),
         )
@@ -78,26 +88,26 @@ def decode(data: bytes) -> PageImage:
     """
     if not data.startswith(SIGNATURE):
         return _foreign(data, None)
-    chunks = dict.fromkeys((b"IHDR", b"PLTE", b"tEXt", b"IDAT"), b"")
+    chunks = dict.fromkeys((b"IHDR", b"PLTE", b"tEXt", GLYPHS, b"IDAT"), b"")
     for kind, body in _chunks(data):
         if kind == b"tEXt" and not body.startswith(_PREFIX):
             continue
         if chunks.get(kind):  # several IDATs, or two pages' texts: not ours
             return _foreign(data, None)
         chunks[kind] = body
-    metadata = _metadata(chunks[b"tEXt"])
+    metadata, glyphs = _metadata(chunks[b"tEXt"]), chunks[GLYPHS]
     if len(chunks[b"IHDR"]) != 13:
         raise PageError("PNG without a header of 13 bytes")
     width, height, depth, colour, *methods = struct.unpack(">IIBBBBB", chunks[b"IHDR"])
     check_size(width, height)
     if depth not in (1, 2, 4) or colour != PALETTE or any(methods) or chunks[b"PLTE"][:3] < b"\xff":
-        return _foreign(data, metadata)
+        return _foreign(data, metadata, glyphs)
     scanlines = _unpack(chunks[b"IDAT"], height, 1 + (width * depth + 7) // 8)
     if scanlines is None:
-        return _foreign(data, metadata)
+        return _foreign(data, metadata, glyphs)
     if depth > 1:
         scanlines = _ink_mask(scanlines, width, depth)
-    return PageImage(width, height, scanlines, metadata)
+    return PageImage(width, height, scanlines, metadata, glyphs)
 
 
 def read_metadata(data: bytes) -> PageMetadata | None:
@@ -175,7 +185,7 @@ def _metadata(text: bytes) -> PageMetadata | None:
     return parse_metadata(text[len(_PREFIX) :]) if text else None
 
 
-def _foreign(data: bytes, metadata: PageMetadata | None) -> PageImage:
+def _foreign(data: bytes, metadata: PageMetadata | None, glyphs: bytes = b"") -> PageImage:
     """The page in a picture that this program did not write so, through Pillow."""
     ink = read_picture(data)
-    return PageImage(ink.shape[1], ink.shape[0], from_pixels(ink), metadata)
+    return PageImage(ink.shape[1], ink.shape[0], from_pixels(ink), metadata, glyphs)

@@ -10,12 +10,14 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from snapcompact.errors import PageError
 from snapcompact.fonts.atlas import NO_GLYPH
+from snapcompact.pages.carried import page_atlas
 from snapcompact.pages.decode import read_cells
 from snapcompact.pages.picture import read_grey
 from snapcompact.pages.png import decode
@@ -67,17 +69,39 @@ def see_cells(
     """The cells on the picture in `data`.
 
     `shape` is taken from the page itself where it is None: from its metadata, else the named shape
-    that fits best. Raises PageError where it is no picture that is read, or shows no such page.
+    that fits best. Glyphs that the page carries are added to those that `load_atlas` gives for its
+    font, or stand alone where that raises UnknownNameError. Raises PageError where it is no picture
+    that is read, or shows no such page.
     """
     image = decode(data)
     said = shape or (parse_shape(image.metadata.shape) if image.metadata else None)
     for known in [said] if said else _same_width(image.width):
-        if (seen := _as_printed(image, known, load_atlas(known.font))) is not None:
-            return seen
+        seen = _as_printed(image, known, page_atlas(image, known, load_atlas))
+        if seen is not None:
+            return _trusted(seen, image)
+    if said:
+        load_atlas = partial(_only, page_atlas(image, said, load_atlas))
     ink = ink_of(read_grey(data))
     found, grid = _best_grid(ink, [said] if said else _pitches(), load_atlas)
     seen = _see(ink, grid, found, load_atlas(found.font), settle_width=said is None)
     return _confirmed(seen, image)
+
+
+def _only(atlas: Atlas, _: str) -> Atlas:
+    return atlas
+
+
+def _trusted(seen: CellsSeen, image: PageImage) -> CellsSeen:
+    """`seen`. Glyphs that came with the page are trusted for the text it has the hash of alone.
+
+    Raises PageError where they say another.
+    """
+    if not image.glyphs or image.metadata is None:
+        return seen
+    text = loose_text(seen.cells, seen.shape, seen.atlas)
+    if hashlib.sha256(text).hexdigest() != image.metadata.sha256:
+        raise PageError("the glyphs that the page carries do not say the text it has the hash of")
+    return seen
 
 
 def _same_width(width: int) -> list[Shape]:

@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from snapcompact.errors import PageError, SnapcompactError, UsageError
+from snapcompact.errors import PageError, SnapcompactError, UnknownNameError, UsageError
 from snapcompact.files import read_bounded
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ def read_lone_pages(
     """
     from snapcompact.pages.shape import parse_shape
 
-    load = _atlases(glyphs)
+    load = _atlases(glyphs, shape)
     said = parse_shape(shape) if shape else None
     lone: list[Path] = []
     for path in paths:
@@ -75,7 +75,7 @@ def picture_pages(
 
     Raises PageError where a page does not say its shape and none is given.
     """
-    load = _atlases(glyphs)
+    load = _atlases(glyphs, shape)
     for path in paths:
         if is_archive(path):
             yield from _archived(path)
@@ -123,6 +123,7 @@ def _glyphs_of(page: PagePicture, _: str) -> Atlas:
 
 
 def _picture(path: Path, shape: str, load: Callable[[str], Atlas]) -> PagePicture:
+    from snapcompact.pages.carried import page_atlas
     from snapcompact.pages.decode import find_shape
     from snapcompact.pages.png import decode
     from snapcompact.pages.shape import parse_shape
@@ -131,7 +132,7 @@ def _picture(path: Path, shape: str, load: Callable[[str], Atlas]) -> PagePictur
     data = read_bounded(path, MOST_FILE_BYTES)
     image = decode(data)
     found = parse_shape(shape) if shape else find_shape(image, load)
-    return PagePicture(str(path), data, found, load(found.font))
+    return PagePicture(str(path), data, found, page_atlas(image, found, load))
 
 
 @contextmanager
@@ -170,22 +171,38 @@ def _said(path: Path) -> PageMetadata | None:
 
 
 class _Atlases:
-    """Atlases by font name; a glyph file stands for every name."""
+    """Atlases by font name; a glyph file stands for every name.
 
-    def __init__(self, given: Atlas | None) -> None:
+    Pages are not trusted: the name one gives is that of a shipped font, and never opens a file,
+    unless the user `said` it.
+    """
+
+    def __init__(self, given: Atlas | None, said: str) -> None:
         self._given = given
+        self._said = said
 
     def __call__(self, name: str) -> Atlas:
         from snapcompact.fonts.atlas import load_atlas
+        from snapcompact.fonts.load import font_names
 
-        return self._given or load_atlas(name)
+        if self._given is not None:
+            return self._given
+        if name != self._said and name not in font_names():
+            raise UnknownNameError(
+                f"the page is printed with font {name!r}, which is not shipped, and does not carry "
+                "its glyphs: give them as --glyphs FILE"
+            )
+        return load_atlas(name)
 
 
-def _atlases(glyphs: Path | None) -> _Atlases:
+def _atlases(glyphs: Path | None, shape: str) -> _Atlases:
+    from snapcompact.pages.shape import parse_shape
+
+    said = parse_shape(shape).font if shape else ""
     if glyphs is None:
-        return _Atlases(None)
+        return _Atlases(None, said)
     from snapcompact.fonts.atlas import build_atlas
     from snapcompact.fonts.bdf import parse_bdf
 
     text = read_bounded(glyphs, MOST_FILE_BYTES).decode("utf-8", "replace")
-    return _Atlases(build_atlas(parse_bdf(text, str(glyphs))))
+    return _Atlases(build_atlas(parse_bdf(text, str(glyphs))), said)

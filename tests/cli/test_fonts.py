@@ -13,6 +13,7 @@ from snapcompact.fonts.atlas import load_atlas
 from snapcompact.fonts.bdf import bdf_text
 from snapcompact.fonts.load import font_names, load_font
 from snapcompact.pages.specimen import specimen
+from tests.fonts.files import HAN, cjk_file
 
 
 def test_the_list_names_every_shipped_font(capsys: pytest.CaptureFixture[str]) -> None:
@@ -50,3 +51,24 @@ def test_a_specimen_shows_every_glyph(tmp_path: Path) -> None:
     shown = {window.tobytes() for row in view for window in row}
     printed = np.flatnonzero(atlas.codes >= 0)
     assert all(atlas.bitmaps[glyph].tobytes() in shown for glyph in printed)
+
+
+def test_sessions_are_archived_and_read_with_a_fallback_font(
+    tmp_path: Path, capsysbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    cjk, out = cjk_file(tmp_path), tmp_path / "a"
+    session = tmp_path / "s.txt"
+    session.write_text(f"plain {chr(HAN[0])} text {chr(HAN[1])}\n")
+    given = ["archive", str(session), "-o", str(out), "--fallback", cjk]
+    assert run(given) == 0
+    assert b"no glyph" not in capsysbinary.readouterr().err
+    assert run([*given, "--append"]) == 0
+    assert run([*given, "--append", "--fallback", "5x8"]) == 1
+    assert b"5x8" in capsysbinary.readouterr().err
+    Path(cjk).unlink()
+    assert run(["verify", str(out)]) == 0
+    assert run(["transcript", str(session)]) == 0
+    transcript = capsysbinary.readouterr().out.partition(b"\n")[2]
+    assert run(["read", str(out / "pages" / "000001.png")]) == 0
+    assert capsysbinary.readouterr().out.endswith(transcript)
+    assert run(["archive", str(session), "-o", str(tmp_path / "b"), "--fallback", cjk]) == 2

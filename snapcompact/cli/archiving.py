@@ -122,7 +122,8 @@ def _warn_of_escapes(out: Path, manifest: Manifest, *, quiet: bool) -> None:
     if escapes > cells * MOST_ESCAPES:
         warn(
             f"{out}: {counted(escapes, 'character')} of {cells:,} cells have no glyph in font "
-            f"{manifest.font['name']} and are printed as numbers; exact, but long (--fallback FONT draws them)",
+            f"{manifest.font['name']} and are printed as numbers; exact, but long "
+            "(a font that has them can be given as --fallback)",
             quiet=quiet,
         )
 

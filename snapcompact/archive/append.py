@@ -5,20 +5,23 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Callable, Iterator
-from itertools import islice
+from contextlib import suppress
+from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from snapcompact.archive import names
 from snapcompact.archive.fonts import Fonts, typeface_of, used_ids
-from snapcompact.archive.manifest import Manifest, MessageRow, SourceSegment, dump_manifest
+from snapcompact.archive.manifest import Manifest, SourceSegment, dump_manifest
 from snapcompact.archive.read import Archive, open_archive
+from snapcompact.archive.replay import Replay
+from snapcompact.archive.resumed import ROWS_BEFORE, check_new, resumption, writer_before
 from snapcompact.archive.staging import locked, sync_files
 from snapcompact.archive.store import refuse_links
-from snapcompact.archive.transcribe import PIECE_BYTES, Transcriber, blobs_of
 from snapcompact.archive.writer import ArchiveWriter, copy_source
 from snapcompact.errors import UsageError
 from snapcompact.files import disk_errors, write_atomic
+from snapcompact.history.resume import CannotResume, OlderCall
 from snapcompact.history.source import Source, original_blocks
 from snapcompact.transcript.fidelity import Prepared
 
@@ -52,6 +55,7 @@ def append_archive(
         old = archive.manifest
         _check_session(session, archive)
         session.source.limit = session.source.size()
+        session.leaves_trail = True
         if old.source:
             _check_source(session.source, old.source, out, whole=check)
         kept = old
@@ -59,7 +63,7 @@ def append_archive(
             with disk_errors("write", out):
                 manifest = _grown(session, archive, out, fonts or Fonts(), jobs, advance)
                 if (manifest.totals, manifest.source) != (old.totals, old.source):
-                    sync_files(out, _new_files(out, old, manifest))
+                    sync_files(out, _new_files(out, old))
                     write_atomic(out / names.MANIFEST, dump_manifest(manifest))
                     kept = manifest
         finally:
@@ -75,93 +79,46 @@ def _grown(
     jobs: int,
     advance: Callable[[int], None],
 ) -> Manifest:
+    """The new manifest, by reading what is new; by reading all where that does not do."""
     old = archive.manifest
     typeface = typeface_of(archive, fonts)
-    prepared = Prepared(
-        session.messages,
-        str(old.options["fidelity"]),
-        redact=old.options.get("redact") is True,
-    )
-    replay = _Replay(archive, prepared.messages())
-    writer = ArchiveWriter(
-        out,
-        old.options,
-        typeface,
-        base=old,
-        first_line=replay.first_line,
-        used=used_ids(archive, typeface),
-    )
-    writer.write(replay.pieces, jobs, advance)
-    segments, length = old.source, old.lengths.get(names.SOURCE, 0)
-    covered = sum(segment.bytes for segment in segments)
-    if segments and session.source.size() > covered:
-        segment, length = copy_source(original_blocks(session.source, covered), out, length)
-        segments = (*segments, segment)
-    return writer.manifest(session, segments, length, prepared)
+
+    def grow(replay: Replay, prepared: Prepared) -> Manifest:
+        writer = ArchiveWriter(
+            out,
+            old.options,
+            typeface,
+            base=old,
+            first_line=replay.first_line,
+            used=used_ids(archive, typeface),
+        )
+        writer.write(replay.pieces, jobs, advance, writer=replay.writer, blobs=replay.blobs)
+        segments, length = old.source, old.lengths.get(names.SOURCE, 0)
+        covered = sum(segment.bytes for segment in segments)
+        if segments and session.source.size() > covered:
+            segment, length = copy_source(original_blocks(session.source, covered), out, length)
+            segments = (*segments, segment)
+        return writer.manifest(session, segments, length, prepared)
+
+    with suppress(CannotResume):
+        known = resumption(archive, out)
+        for rows in ROWS_BEFORE:
+            with suppress(OlderCall):
+                writer = writer_before(archive, known.message, rows)
+                prepared = Prepared(lambda: session.messages_from(known.point, known.info))
+                messages = _first_read(prepared.messages())
+                check_new(archive, session.report.trail)
+                return grow(Replay(archive, messages, known, writer), prepared)
+    options = archive.manifest.options
+    redact = options.get("redact") is True
+    prepared = Prepared(session.messages, str(options["fidelity"]), redact=redact)
+    return grow(Replay(archive, prepared.messages()), prepared)
 
 
-class _Replay:
-    """The session's messages: the old ones compared with the archive, the new ones passed on."""
-
-    def __init__(self, archive: Archive, messages: Iterator[Message]) -> None:
-        self._archive = archive
-        self._messages = messages
-        last = archive.manifest.last_page
-        self._page_offset = last.offset if last else 0
-        self.first_line = 1 + self._lines_before_last_page()
-
-    def pieces(self, transcriber: Transcriber) -> Iterator[bytes]:
-        """The last page's text, then that of the new messages."""
-        held: list[bytes] = []
-        last = self._archive.manifest.last_message
-        for row, message in self._old_pairs():
-            text = transcriber.writer.write(message)
-            grows = row == last  # the last one's answer may have been coming in still
-            same = hashlib.sha256(text[: row.length]).hexdigest()[:16] == row.hash
-            if not same or (len(text) != row.length and not grows):
-                raise _differs(row, message)
-            if grows:
-                transcriber.note(message, text)
-            else:
-                transcriber.blobs.update(blob.sha256 for blob in blobs_of(message))
-            end = row.offset + row.length
-            if end > self._page_offset or grows:
-                if not grows:
-                    transcriber.remember(row.message, end)
-                held.append(text[max(self._page_offset - row.offset, 0) :])
-            if sum(map(len, held)) > PIECE_BYTES:
-                yield b"".join(held)
-                held.clear()
-        yield b"".join(held)
-        yield from transcriber.pieces(self._messages)
-
-    def _old_pairs(self) -> Iterator[tuple[MessageRow, Message]]:
-        count = self._archive.manifest.messages
-        found = 0
-        old = islice(self._messages, count)
-        for row, message in zip(self._archive.message_rows(), old, strict=False):
-            found += 1
-            yield row, message
-        if found < count:
-            raise UsageError(
-                f"the session has {found:,} messages, the archive {count:,}: it was rewound or "
-                "cut; archive it anew under another name"
-            )
-
-    def _lines_before_last_page(self) -> int:
-        """Line ends before the last page; only headers need them."""
-        if not self._archive.shape.header:
-            return 0
-        pieces = self._archive.transcript(0, self._page_offset)
-        return sum(piece.count(b"\n") for piece in pieces)
-
-
-def _differs(row: MessageRow, message: Message) -> UsageError:
-    at = f" (line {message.meta.line:,} of the session)" if message.meta.line else ""
-    return UsageError(
-        f"message {row.message:,}{at} is not the archived one: the session was rewound or edited; "
-        "archive it anew under another name"
-    )
+def _first_read(messages: Iterator[Message]) -> Iterator[Message]:
+    """`messages`, the first of them read already: then all links between records are known."""
+    first = list(islice(messages, 1))
+    return chain(first, messages)
 
 
 def _check_session(session: Session, archive: Archive) -> None:
@@ -227,7 +184,7 @@ def _cut(pieces: Iterator[bytes], length: int) -> Iterator[bytes]:
 
 def settle(out: Path, manifest: Manifest) -> None:
     """Remove from folder `out` what `manifest` does not cover: left by a broken run or replaced."""
-    for name in (names.PAGES, names.MESSAGES, names.SOURCE):
+    for name in (names.PAGES, names.MESSAGES, names.SOURCE, names.RECORDS):
         path = out / name
         covered = manifest.lengths.get(name, 0)
         if path.is_file() and path.stat().st_size > covered:
@@ -236,24 +193,32 @@ def settle(out: Path, manifest: Manifest) -> None:
         if names.small_file(path.name) is not None and path.name not in manifest.hashes:
             path.unlink()
     last = manifest.last_page
-    number = last.page if last else 1
-    while files := list(_page_files(out, number)):
-        for path in files:
-            if last is None or path != out / last.file:
-                path.unlink()
-        number += 1
+    for path in _pages_from(out, last.page if last else 1):
+        if last is None or path != out / last.file:
+            path.unlink()
 
 
-def _new_files(out: Path, old: Manifest, new: Manifest) -> Iterator[Path]:
-    """The files that `new` has and `old` had not, or not so; all blobs, which are few."""
+def _new_files(out: Path, old: Manifest) -> Iterator[Path]:
+    """The files of a grown archive that `old` had not, or not so; all blobs, which are few."""
     yield from (path for path in out.iterdir() if path.is_file())
     yield from (out / names.BLOBS).glob("*")
-    first = old.last_page.page if old.last_page else 1
-    for number in range(first, new.pages + 1):
-        yield from _page_files(out, number)
+    yield from _pages_from(out, old.last_page.page if old.last_page else 1)
 
 
-def _page_files(out: Path, number: int) -> Iterator[Path]:
-    """All revisions of page `number`."""
-    first = out / names.page_path(number)
-    yield from first.parent.glob(f"{first.stem}*.png")
+def _pages_from(out: Path, number: int) -> Iterator[Path]:
+    """The files of page `number`, in all revisions, and of those behind it, up to a gap.
+
+    Each folder is listed once, for its names alone: there may be ten thousand.
+    """
+    folder, there = None, dict[str, list[str]]()
+    while True:
+        first = out / names.page_path(number)
+        if first.parent != folder:
+            folder, there = first.parent, {}
+            for name in os.listdir(folder) if folder.is_dir() else ():
+                there.setdefault(name.partition(".")[0], []).append(name)
+        found = there.get(first.stem)
+        if not found:
+            return
+        yield from (folder / name for name in found if name.endswith(".png"))
+        number += 1

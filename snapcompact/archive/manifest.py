@@ -109,6 +109,8 @@ class Manifest:
     skipped: dict[str, int] = field(default_factory=dict)
     tokens: dict[str, int] = field(default_factory=dict)
     times: dict[str, str] = field(default_factory=dict)
+    resume: dict[str, Any] = field(default_factory=dict)
+    """Where reading goes on when the source has grown (``history/resume.py``)."""
     tool: str = ""
     snapcompact: int = FORMAT_VERSION
     intact: bool = True
@@ -216,6 +218,7 @@ def load_manifest(data: bytes, where: str) -> Manifest:
         skipped=check.table("skipped", int),
         tokens=check.table("tokens", int),
         times=check.table("times", str),
+        resume=check.table("resume"),
         tool=str(raw.get("tool", ""))[:64],
         intact=_is_intact(data),
     )

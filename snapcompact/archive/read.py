@@ -136,13 +136,21 @@ class Archive:
             if row.message >= start:
                 yield row
 
-    def _message_rows_near(self, target: int) -> Iterator[MessageRow]:
-        """All message rows from message `target`, or a little before it, on."""
+    def message_rows_at(self, at: int) -> Iterator[MessageRow]:
+        """The rows of messages read from byte `at` of the source on, where these are in order."""
+        for row in self._message_rows_near(at - 1, lambda row: row.at):
+            if row.at >= at:
+                yield row
+
+    def _message_rows_near(
+        self, target: int, key: Callable[[MessageRow], int] = lambda row: row.message
+    ) -> Iterator[MessageRow]:
+        """All message rows from the last one on whose `key` is at most `target`."""
         length = self.manifest.lengths.get(names.MESSAGES, 0)
         where = f"{self.store.where}: {names.MESSAGES}"
         if length:
             with self.store.open(names.MESSAGES) as file:
-                at = find_start(file, length, load_message_row, lambda r: r.message, target, where)
+                at = find_start(file, length, load_message_row, key, target, where)
                 yield from rows_from(file, length, load_message_row, where, start=at)
         if self.manifest.last_message is not None:
             yield self.manifest.last_message

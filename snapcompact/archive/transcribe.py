@@ -19,8 +19,8 @@ PIECE_BYTES = 1 << 18
 class Transcriber:
     """Turns messages into transcript pieces; writes ``messages.jsonl`` as it goes.
 
-    `store_blob` is called with every blob that has bytes. `count`, `offset` and `chain` go on from
-    an archive that grows.
+    `store_blob` is called with every blob that has bytes. `count`, `offset`, `chain`,
+    `writer` and `blobs` (those stored) go on from an archive that grows.
     """
 
     def __init__(
@@ -31,14 +31,16 @@ class Transcriber:
         count: int = 0,
         offset: int = 0,
         chained: str = CHAIN_START,
+        writer: TranscriptWriter | None = None,
+        blobs: Iterable[str] = (),
     ) -> None:
-        self.writer = TranscriptWriter()
+        self.writer = writer or TranscriptWriter()
         self.count = count
         self.offset = offset
         self.chain = chained
         self.last: MessageRow | None = None
         """The newest message's row, which is written once the next message has come."""
-        self.blobs: set[str] = set()
+        self.blobs: set[str] = set(blobs)
         """Hashes of the blobs that are stored."""
         self.rows_bytes = 0
         self._rows = rows

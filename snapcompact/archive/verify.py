@@ -85,6 +85,7 @@ def verify_archive(
     """
     found = _Findings()
     _check_small_files(archive, found)
+    _check_records(archive, found)
     messages = _MessageCheck(archive, found)
     rows = _checked_rows(archive, found)
     for row, text in in_order(lambda row: _decoded(archive, row, found), rows, jobs=jobs):
@@ -126,6 +127,15 @@ def _check_small_files(archive: Archive, found: _Findings) -> None:
             continue
         if hashlib.sha256(data).hexdigest() != expected:
             found.add(f"{name} is not the file that was written (its SHA-256 differs)")
+
+
+def _check_records(archive: Archive, found: _Findings) -> None:
+    length = archive.manifest.lengths.get(names.RECORDS, 0)
+    try:
+        if length and archive.store.size(names.RECORDS) < length:
+            found.add(f"{names.RECORDS} is shorter than the manifest says")
+    except SnapcompactError as exc:
+        found.add(str(exc))
 
 
 def _checked_rows(archive: Archive, found: _Findings) -> Iterator[PageRow]:

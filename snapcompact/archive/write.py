@@ -69,6 +69,7 @@ def write_archive(
     """
     options = options or ArchiveOptions()
     session.source.limit = session.source.size()  # an agent may be writing to it right now
+    session.leaves_trail = not options.as_zip
     prepared = Prepared(session.messages, options.fidelity, redact=options.redact)
     messages = prepared.messages()
     first = next(messages, None)

@@ -30,6 +30,7 @@ from snapcompact.archive.read import Archive
 from snapcompact.archive.sidecar import archive_sidecar
 from snapcompact.archive.store import FolderStore
 from snapcompact.archive.transcribe import Transcriber
+from snapcompact.history.resume import ID_BYTES
 from snapcompact.pages.cells import PageStart
 from snapcompact.pages.parallel import in_order
 from snapcompact.pages.shape import parse_shape
@@ -37,8 +38,10 @@ from snapcompact.pages.shape import parse_shape
 if TYPE_CHECKING:
     from snapcompact.fonts.typeface import Typeface
     from snapcompact.history.model import Blob
+    from snapcompact.history.resume import Trail
     from snapcompact.history.session import Session
     from snapcompact.transcript.fidelity import Prepared
+    from snapcompact.transcript.write import TranscriptWriter
 
 _EDGE_BYTES = 64 << 10
 _ZSTD_LEVEL = 3
@@ -90,8 +93,19 @@ class ArchiveWriter:
         self._last: PageRow | None = None
         self._transcriber: Transcriber | None = None
 
-    def write(self, feed: Feed, jobs: int, advance: Callable[[int], None]) -> None:
-        """Pages, rows and blobs of what `feed` gives; `advance` is called with pages done."""
+    def write(
+        self,
+        feed: Feed,
+        jobs: int,
+        advance: Callable[[int], None],
+        *,
+        writer: TranscriptWriter | None = None,
+        blobs: Iterable[str] = (),
+    ) -> None:
+        """Pages, rows and blobs of what `feed` gives; `advance` is called with pages done.
+
+        `writer` and `blobs` (hashes of those stored) are of messages that `feed` does not give.
+        """
         base = self._base
         with (
             _open_behind(self._folder / names.MESSAGES, self._messages_bytes) as rows,
@@ -103,6 +117,8 @@ class ArchiveWriter:
                 count=base.last_message.message if base and base.last_message else 0,
                 offset=base.last_message.offset if base and base.last_message else 0,
                 chained=base.chains[names.MESSAGES] if base else CHAIN_START,
+                writer=writer,
+                blobs=blobs,
             )
             cells = self._printer.paginate(feed(transcriber))
             for row in in_order(self._printer.print, cells, jobs=jobs):
@@ -134,6 +150,7 @@ class ArchiveWriter:
             names.SOURCE: source_bytes,
         }
         report = session.report
+        resume, lengths[names.RECORDS] = self._write_point(report.trail)
         manifest = Manifest(
             options=self._options,
             session={k: prepared.words(v) for k, v in _session_facts(session).items()},
@@ -153,6 +170,7 @@ class ArchiveWriter:
             losses=dict(sorted(prepared.losses.items())),
             damage=dict(sorted(report.damage.counts.items())),
             skipped=dict(sorted(report.skipped.items())),
+            resume=resume,
             tool=version("snapcompact"),
         )
         return self._with_sidecar(manifest) if self._options.get("sidecar") else manifest
@@ -160,6 +178,16 @@ class ArchiveWriter:
     def _font_facts(self) -> dict[str, str]:
         atlas, own = self._typeface.atlas, self._typeface.own_sha256
         return {"name": atlas.name, "sha256": atlas.sha256} | ({"own": own} if own else {})
+
+    def _write_point(self, trail: Trail | None) -> tuple[dict[str, Any], int]:
+        """Where the next append may go on reading, and how many bytes of records.ids count."""
+        point = trail.point if trail else None
+        covered = self._base.lengths.get(names.RECORDS, 0) if self._base else 0
+        if trail is None or point is None or point.rows * ID_BYTES < covered:
+            return {}, 0
+        with _open_behind(self._folder / names.RECORDS, covered) as file:
+            file.write(trail.ids.data(covered // ID_BYTES - trail.begin, point.rows - trail.begin))
+        return point.to_json(), point.rows * ID_BYTES
 
     def _with_sidecar(self, manifest: Manifest) -> Manifest:
         """`manifest` with the sidecar of the pages it covers, which is written."""

@@ -7,8 +7,11 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from snapcompact.history.model import Block, Text, Thinking, ToolCall
+from snapcompact.history.resume import CannotResume
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from snapcompact.history.report import Report
 
 WINDOW = 64
@@ -25,6 +28,8 @@ TEXTS = 8
 class _Said:
     """What one answer has said: hashes of blocks, ids of calls, and its newest texts."""
 
+    since: int
+    """Byte offset of the record it began with."""
     known: OrderedDict[int | str, None] = field(default_factory=OrderedDict)
     texts: deque[Text | Thinking] = field(default_factory=lambda: deque(maxlen=TEXTS))
 
@@ -41,22 +46,31 @@ class _Said:
 class Answers:
     """What has been said under each of the newest answer ids."""
 
-    def __init__(self, report: Report) -> None:
+    def __init__(self, report: Report, closed: Iterable[str] = ()) -> None:
+        """`closed` are ids of answers whose beginning is not known here (see ``resume.py``)."""
         self._report = report
         self._said: OrderedDict[str, _Said] = OrderedDict()
+        self._closed = tuple(closed)
 
-    def fresh(self, answer: str, found: list[Block]) -> list[Block]:
-        """The blocks of a record not said before under id `answer`.
+    def began_before(self, offset: int) -> tuple[str, ...]:
+        """Ids of the answers remembered that began before byte `offset`, the newest last."""
+        mine = (answer for answer, said in self._said.items() if said.since < offset)
+        return (*self._closed, *mine)[-WINDOW:]
+
+    def fresh(self, answer: str, found: list[Block], offset: int = 0) -> list[Block]:
+        """The blocks of the record at byte `offset` not said before under id `answer`.
 
         An equal block is dropped and counted, and so is a call with a known id. A text that
         continues one of the newest is a growing snapshot: its new end is kept. Without an id all
-        are fresh.
+        are fresh. Raises CannotResume for an answer that is closed.
         """
         if not answer:
             return found
         said = self._said.get(answer)
         if said is None:
-            said = self._said[answer] = _Said()
+            if answer in self._closed:
+                raise CannotResume(f"answer {answer} goes on")
+            said = self._said[answer] = _Said(offset)
             if len(self._said) > WINDOW:
                 self._said.popitem(last=False)
         else:

@@ -47,6 +47,8 @@ class Tree:
         self.side_trees: NDArray[np.int32] | None = None
         """Per record the number of its sidechain, from 1 in the order they begin, 0 for none; None
         where there is no sidechain. Known once :meth:`standing` is."""
+        self.roots: NDArray[np.int32] = np.zeros(0, np.int32)
+        """Per record the root of its tree; known once :meth:`standing` is."""
 
     def add(
         self, record: str, parent: str, answer: str = "", tool: str = "", side: bool = False
@@ -95,7 +97,7 @@ class Tree:
             if self._side:
                 self.side_trees = _numbered(roots, side)
             leaves = _leaves(parents, roots, side | copies) if start is None else [start]
-            del roots
+            self.roots = roots
             active = _paths(parents, [max(leaves)] if one_path and leaves else leaves)
             active |= side
             self._pull_in(active)

@@ -11,6 +11,7 @@ from enum import Enum
 from typing import TYPE_CHECKING
 
 from snapcompact.history.model import Message, Role, ToolCall, ToolResult
+from snapcompact.history.resume import OlderCall
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -100,6 +101,9 @@ class Pairing:
     def __init__(self) -> None:
         self.made = 0
         """Calls so far."""
+        self.begins_late = False
+        """The first calls of the history are not known here: a result that fits no open call that
+        is known raises OlderCall."""
         self._calls: deque[_Call] = deque()
         self._by_id: dict[str, _SameId] = {}
         self._newest_group: deque[_Call] = deque()
@@ -155,6 +159,8 @@ class Pairing:
     def _answer(self, call_id: str) -> Answer:
         same = self._by_id.get(call_id)
         call = same.take() if same else None
+        if call is None and self.begins_late:
+            raise OlderCall(f"result {call_id!r} answers an older call, or none")
         if call is None and not (call_id and same):
             call = self._open_without_id(call_id)
         standing = Standing.FIRST

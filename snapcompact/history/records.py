@@ -38,13 +38,16 @@ class Lines(NamedTuple):
     """False for a last line without LF."""
 
 
-def line_groups(source: Source, damage: DamageReport, tap: Tap | None = None) -> Iterator[Lines]:
+def line_groups(
+    source: Source, damage: DamageReport, tap: Tap | None = None, *, first: int = 1
+) -> Iterator[Lines]:
     """All lines of `source` in groups of about a megabyte; a longer line is a group of its own.
 
-    A line over MAX_LINE_BYTES is counted and given as an empty line. Raises DiskError.
+    `first` is the number of the line at ``source.begin``. A line over MAX_LINE_BYTES is counted and
+    given as an empty line. Raises DiskError.
     """
     pieces: list[bytes] = []
-    held, number, offset, skipping = 0, 1, 0, False
+    held, number, offset, skipping = 0, first, source.begin, False
     for block in source.blocks(tap, lambda: damage.add("cut-stream", 0)):
         rest = block
         if skipping:
@@ -77,8 +80,11 @@ def records(
     *,
     skip: Mapping[bytes, str] | None = None,
     tap: Tap | None = None,
+    first: int = 1,
 ) -> Iterator[tuple[dict[str, Any], int, int]]:
-    """(record, line number from 1, byte offset) for each JSON object of `source`.
+    """(record, line number, byte offset) for each JSON object of `source`.
+
+    Lines are counted from `first`, the number of the line at ``source.begin``.
 
     A line that begins with a key of `skip` is not parsed but counted in ``report.skipped`` under
     its value. Damage is counted in ``report.damage``; blank lines are ignored. Bytes outside UTF-8
@@ -86,7 +92,7 @@ def records(
     """
     loads = orjson.loads
     prefixes = tuple(skip or ())
-    for lines, number, offset, closed in line_groups(source, report.damage, tap):
+    for lines, number, offset, closed in line_groups(source, report.damage, tap, first=first):
         line_at, at = number - 1, offset
         for line in lines:
             line_at += 1

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from snapcompact.errors import DamageError
+
+if TYPE_CHECKING:
+    from snapcompact.history.resume import Trail
 
 FIRST_LINES = 5
 """Line numbers kept for each kind of damage."""
@@ -83,6 +87,7 @@ class Report:
     `skipped` counts bookkeeping records by kind, `duplicates` copies that were dropped by kind,
     `info` holds facts of the session (``id``, ``title``, ``cwd``, ``version``, ``model``),
     `branches` the ids of branch leaves other than the active one, `notes` remarks for a person.
+    `trail` is there where the reader shall say how a later reading can go on.
     """
 
     damage: DamageReport = field(default_factory=DamageReport)
@@ -91,6 +96,7 @@ class Report:
     info: dict[str, str] = field(default_factory=dict)
     branches: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    trail: Trail | None = None
 
     def learn(self, key: str, value: object) -> None:
         """Keep the first non-empty text `value` for `key`."""

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from snapcompact.history.detect import detect
 from snapcompact.history.formats import Conversation, Format, Options, by_name
 from snapcompact.history.merge import merged
 from snapcompact.history.report import DamageReport, Report
+from snapcompact.history.resume import CannotResume, Trail
 from snapcompact.history.source import Source, open_source
 
 if TYPE_CHECKING:
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from typing import Self
 
     from snapcompact.history.model import Message
+    from snapcompact.history.resume import Point
 
 
 @dataclass(slots=True)
@@ -30,6 +32,8 @@ class Session:
     strict: bool = False
     report: Report = field(default_factory=Report)
     """Of the newest call of :meth:`messages`; complete once that has ended."""
+    leaves_trail: bool = False
+    """Whether readings say how a later one can go on (see ``resume.py``)."""
 
     def messages(self) -> Iterator[Message]:
         """The messages from the start, streamed, as often as called.
@@ -38,7 +42,25 @@ class Session:
         first damage where `strict`.
         """
         self.report = Report(DamageReport(self.source.name, self.strict))
+        if self.leaves_trail and not self.strict and self.options == Options():
+            self.report.trail = Trail()
         return merged(self.format.load().read(self.source, self.options, self.report))
+
+    def messages_from(self, point: Point, info: dict[str, str]) -> Iterator[Message]:
+        """The messages from `point` on; `info` is what the report said at the end of the old file.
+
+        Raises CannotResume where it takes a reading of the whole file to know them.
+        """
+        read = getattr(self.format.load(), "resume", None)
+        if read is None or self.strict or self.options != Options():
+            raise CannotResume(f"a {self.format.name} session is read from its beginning")
+        self.report = report = Report(DamageReport(self.source.name), info=dict(info))
+        report.skipped.update(point.skipped)
+        report.damage.counts.update(point.damage)
+        report.trail = Trail(point.rows)
+        source = replace(self.source, begin=point.offset)
+        messages: Iterator[Message] = read(source, self.options, report, point)
+        return merged(messages)
 
     @property
     def conversations(self) -> tuple[Conversation, ...]:

@@ -33,6 +33,8 @@ class Source:
     temporary: bool = False
     limit: int | None = None
     """Bytes that count, where a file may grow while it is read; None for all."""
+    begin: int = 0
+    """Bytes that :meth:`blocks` passes over: a reading that goes on begins there."""
 
     def raw(self, start: int = 0) -> BinaryIO:
         """The original bytes from `start` on. Raises DiskError."""
@@ -59,10 +61,10 @@ class Source:
         `tap` is called with each original block. Compressed data that breaks off calls `damaged`
         once and ends; what came before it has been yielded. Raises DiskError.
         """
-        with self.raw() as file, disk_errors("read", self.name):
+        with self.raw(self.begin) as file, disk_errors("read", self.name):
             originals = _tapped(blocks(file), tap)
             first = next(originals, b"")
-            unpack = unpacker(first)
+            unpack = None if self.begin else unpacker(first)
             chain = _chain(first, originals)
             if unpack is None:
                 yield from chain

@@ -19,27 +19,28 @@ class Titles:
         """`kinds` of title records, the strongest first; a prompt is weaker than all."""
         self._report = report
         self._kinds = kinds
-        self._rank = len(kinds) + 1
+        self.rank = len(kinds) + 1
+        """Of the title so far, 0 for the strongest kind."""
 
     def add(self, kind: str, title: object) -> None:
         """A title of `kind`; the newest of the strongest kind wins."""
         rank = self._kinds.index(kind)
-        if isinstance(title, str) and title.strip() and rank <= self._rank:
-            self._rank = rank
+        if isinstance(title, str) and title.strip() and rank <= self.rank:
+            self.rank = rank
             self._report.info["title"] = first_line(title)
 
     def guess(self, title: object) -> None:
         """A title that may be another session's: stands until anything better comes."""
-        if self._rank > len(self._kinds) and isinstance(title, str) and title.strip():
+        if self.rank > len(self._kinds) and isinstance(title, str) and title.strip():
             self._report.info["title"] = first_line(title)
 
     def prompt(self, message: Message | str) -> None:
         """The first words a person typed."""
-        if self._rank <= len(self._kinds):
+        if self.rank <= len(self._kinds):
             return
         text = message if isinstance(message, str) else message.text
         if text.strip():
-            self._rank = len(self._kinds)
+            self.rank = len(self._kinds)
             self._report.info["title"] = first_line(text)
 
 

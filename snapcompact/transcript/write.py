@@ -48,11 +48,15 @@ def write_transcript(messages: Iterable[Message]) -> Iterator[bytes]:
 
 
 class TranscriptWriter:
-    """Writes messages one by one; keeps only what the next message's marker depends on."""
+    """Writes messages one by one; keeps only what the next message's marker depends on.
 
-    def __init__(self) -> None:
-        self._pairing = Pairing()
-        self._answered = 0
+    To go on behind earlier messages, the last of them no assistant's: `pairing` has seen them, and
+    `answered` is its number of the newest call that has a result.
+    """
+
+    def __init__(self, pairing: Pairing | None = None, answered: int = 0) -> None:
+        self._pairing = pairing or Pairing()
+        self._answered = answered
         """Number of the newest call that has a result."""
         self._last_rank: int | None = None
         """Rank of the last block while the newest message is an open assistant's, else None."""

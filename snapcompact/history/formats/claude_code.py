@@ -16,6 +16,7 @@ from snapcompact.history.blocks import Json, blocks, json_of, messages, text_of
 from snapcompact.history.formats.claude_records import Records, compaction, meta_of, note
 from snapcompact.history.jsontext import json_text
 from snapcompact.history.model import Message, Other, Role, Text, ToolResult
+from snapcompact.history.resume import CannotResume
 from snapcompact.history.spans import left
 from snapcompact.history.titles import Titles
 from snapcompact.history.walk import Link, Step, Walk
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 
     from snapcompact.history.formats import Head, Options
     from snapcompact.history.report import Report
+    from snapcompact.history.resume import Point
     from snapcompact.history.source import Source
 
 _BOOKKEEPING = {
@@ -73,11 +75,26 @@ def sniff(head: Head) -> bool:
 
 def read(source: Source, options: Options, report: Report) -> Iterator[Message]:
     """The messages of the branch asked for, in file order."""
-    walk = Walk(source, options, link, key=_key)
-    session = _Session(source.path, report, agents=not walk.all_side)
+    return _read(source, options, report, None)
+
+
+def resume(source: Source, options: Options, report: Report, point: Point) -> Iterator[Message]:
+    """The messages of the active branch from `point` on."""
+    return _read(source, options, report, point)
+
+
+def _read(
+    source: Source, options: Options, report: Report, point: Point | None
+) -> Iterator[Message]:
+    walk = Walk(source, options, link, key=_key, trail=report.trail, point=point)
+    session = _Session(source.path, report, agents=not walk.all_side, point=point)
     for step in walk.steps(report):
-        for message in session.messages(step):
+        found = session.messages(step)
+        if session.can_resume(found):
+            walk.mark(step, report)
+        for message in found:
             yield left(message) if step.left else message
+    walk.leave_point(session.titles.rank, session.records.began_before)
 
 
 def _key(record: Json) -> str:
@@ -114,13 +131,27 @@ def _tool(content: object) -> str:
 class _Session:
     """Turns records into messages."""
 
-    def __init__(self, path: Path | None, report: Report, *, agents: bool) -> None:
+    def __init__(
+        self, path: Path | None, report: Report, *, agents: bool, point: Point | None
+    ) -> None:
         self._path = path
         self._report = report
         self._agents = agents
-        self._records = Records(report)
-        self._titles = Titles(report, tuple(_TITLES))
-        self._facts_left = FACT_RECORDS
+        self._resumed = point is not None
+        self.records = Records(report, point.answers if point else ())
+        self.titles = Titles(report, tuple(_TITLES))
+        self._facts_left = 0 if point else FACT_RECORDS
+        if point:
+            self.titles.rank = point.title
+
+    def can_resume(self, found: Iterable[Message]) -> bool:
+        """Whether reading could begin with the record that gave `found`: no answer goes on."""
+        return (
+            type(found) is list
+            and not self._facts_left
+            and len(found) > 0
+            and found[0].role is not Role.ASSISTANT
+        )
 
     def messages(self, step: Step) -> Iterable[Message]:
         """Messages of one record."""
@@ -135,13 +166,16 @@ class _Session:
     def _conversation(self, step: Step) -> list[Message]:
         record, label = step.record, ""
         if self._agents and step.side:
-            label = f"agent {text_of(record.get('agentId')) or step.side}"
-        found = self._records.conversation(record, step.line, step.offset, label)
+            agent = text_of(record.get("agentId"))
+            if self._resumed and not agent:
+                raise CannotResume("sub-agents without ids are numbered from the beginning")
+            label = f"agent {agent or step.side}"
+        found = self.records.conversation(record, step.line, step.offset, label)
         for index, message in enumerate(found):
             if message.role is Role.TOOL:
                 found[index] = self._persisted(message)
             elif message.role is Role.USER and not message.label:
-                self._titles.prompt(message)
+                self.titles.prompt(message)
         return found
 
     def _other(self, record: Json, line: int, offset: int) -> Iterator[Message]:
@@ -164,14 +198,14 @@ class _Session:
 
     def _title(self, kind: str, record: Json) -> None:
         if kind == "summary":  # of 17 real ones none was about its own file
-            self._titles.guess(record.get("summary"))
+            self.titles.guess(record.get("summary"))
         elif keys := _TITLES.get(kind):
-            self._titles.add(kind, next((record[key] for key in keys if key in record), None))
+            self.titles.add(kind, next((record[key] for key in keys if key in record), None))
 
     def _progress(self, data: Json, line: int, offset: int) -> list[Message]:
         """A sub-agent's message, told as progress of its parent's call."""
         label = f"agent {text_of(data.get('agentId'))}".strip()
-        return self._records.conversation(data["message"], line, offset, label)
+        return self.records.conversation(data["message"], line, offset, label)
 
     def _system(self, record: Json, line: int, offset: int) -> Iterator[Message]:
         subtype = text_of(record.get("subtype"))

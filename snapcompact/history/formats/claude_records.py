@@ -11,6 +11,8 @@ from snapcompact.history.model import Block, Message, Meta, Other, Role, Text, T
 from snapcompact.history.usage import usage_of
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from snapcompact.history.report import Report
 
 CONTEXT_STARTS = (
@@ -32,9 +34,11 @@ CONTEXT_STARTS = (
 class Records:
     """Turns records into messages; remembers what has been said under each answer's id."""
 
-    def __init__(self, report: Report) -> None:
+    def __init__(self, report: Report, closed: Iterable[str] = ()) -> None:
+        """`closed` as for :class:`Answers`."""
         self._report = report
-        self._answers = Answers(report)
+        self._answers = Answers(report, closed)
+        self.began_before = self._answers.began_before
 
     def conversation(self, record: Json, line: int, offset: int, label: str = "") -> list[Message]:
         """Messages of a ``user`` or ``assistant`` record; `label` is the default label."""
@@ -44,7 +48,7 @@ class Records:
         meta = meta_of(record, said, line, offset)
         found = blocks(said.get("content"))
         if record.get("type") == "assistant":
-            found = self._answers.fresh(meta.id, found)
+            found = self._answers.fresh(meta.id, found, offset)
             out = messages(Role.ASSISTANT, found, answer_label(record, said) or label, meta)
             if meta.model and "model" not in self._report.info:
                 self._report.info["model"] = meta.model

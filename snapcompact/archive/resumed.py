@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from snapcompact.archive.read import Archive
     from snapcompact.history.resume import Trail
 
-ROWS_BEFORE = (512, 32_768, None)
+ROWS_BEFORE = (128, 16_384, None)
 """Rows read to know the open calls, in turn, while results answer older ones; None for all."""
 _BLOCK = 1 << 20
 

@@ -53,6 +53,15 @@ class _Call:
     number: int
     answered: bool = False
 
+    @property
+    def newest(self) -> _Call:
+        """As of :class:`_SameId`: most ids are of one call alone, and then it stands for them."""
+        return self
+
+    def take(self) -> _Call | None:
+        """As of :class:`_SameId`."""
+        return None if self.answered else self
+
 
 @dataclass(slots=True)
 class _SameId:
@@ -105,7 +114,7 @@ class Pairing:
         """The first calls of the history are not known here: a result that fits no open call that
         is known raises OlderCall."""
         self._calls: deque[_Call] = deque()
-        self._by_id: dict[str, _SameId] = {}
+        self._by_id: dict[str, _Call | _SameId] = {}
         self._newest_group: deque[_Call] = deque()
         self._index = -1
         self._group = 0
@@ -141,16 +150,25 @@ class Pairing:
         call = _Call(call_id, self._index, block, self._group, self._turn, self.made)
         self._calls.append(call)
         self._newest_group.append(call)
-        same = self._by_id.get(call_id)
-        if same is None:
-            same = self._by_id[call_id] = _SameId(call)
-        same.add(call)
+        first = self._by_id.setdefault(call_id, call)
+        if first is not call:
+            self._several(call_id, first).add(call)
         if len(self._calls) > WINDOW:
             self._forget(self._calls.popleft())
 
+    def _several(self, call_id: str, first: _Call | _SameId) -> _SameId:
+        """What stands for the calls of `call_id` now that there is one more than `first`."""
+        if isinstance(first, _SameId):
+            return first
+        same = self._by_id[call_id] = _SameId(first)
+        if not first.answered:
+            same.add(first)
+        return same
+
     def _forget(self, old: _Call) -> None:
         same = self._by_id[old.id]
-        same.forget(old)
+        if isinstance(same, _SameId):
+            same.forget(old)
         if same.newest is old:
             del self._by_id[old.id]
         if self._newest_group and self._newest_group[0] is old:

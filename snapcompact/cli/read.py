@@ -45,7 +45,7 @@ def read(
     ] = 6,
     enlarge: Annotated[
         int, typer.Option(min=1, max=8, help="Times that tesseract's picture is enlarged.")
-    ] = 3,
+    ] = 2,
     answers: Annotated[
         Path | None,
         typer.Option(

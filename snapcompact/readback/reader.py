@@ -73,7 +73,7 @@ class ReaderOptions:
     """Of tesseract, joined by plus signs."""
     page_mode: int = 6
     """``psm`` of tesseract: 6 is one block of text."""
-    enlarge: int = 3
+    enlarge: int = 2
     """Times that tesseract's picture is enlarged."""
 
 

@@ -1,8 +1,9 @@
 """``tesseract``: the reader that runs the Tesseract program on rows set apart.
 
 Measured on 24 KB of transcript at 8×16 (Tesseract 5.3, bench/legibility.py): a blur of 0.8 px
-*before* the threefold Lanczos enlargement halves the errors; thresholds, nearest-neighbour and
-other page modes hurt or make no difference. Tesseract must not judge identifiers.
+*before* the Lanczos enlargement halves the errors; twofold is read better than threefold at every
+font; thresholds, nearest-neighbour and other page modes hurt or make no difference. Tesseract must
+not judge identifiers.
 """
 
 from __future__ import annotations
@@ -70,7 +71,9 @@ class TesseractReader:
     def _enlarged(self, grey: NDArray[np.uint8]) -> Image.Image:
         image = Image.fromarray(grey).filter(ImageFilter.GaussianBlur(BLUR_PX))
         size = (image.width * self.enlarge, image.height * self.enlarge)
-        return image.resize(size, Image.Resampling.LANCZOS)
+        larger = image.resize(size, Image.Resampling.LANCZOS)
+        larger.format = "BMP"  # what pytesseract hands over; a PNG of it takes a tenth of the time
+        return larger
 
     def _lines(self, image: Image.Image, count: int, height: int) -> list[str]:
         """The words put into the row each stands in: Tesseract drops rows and makes up others."""

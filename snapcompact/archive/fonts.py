@@ -12,7 +12,9 @@ from snapcompact.fonts.typeface import Typeface, open_typeface
 
 if TYPE_CHECKING:
     from snapcompact.archive.read import Archive
+    from snapcompact.fonts.atlas import Atlas
     from snapcompact.fonts.font import Glyph
+    from snapcompact.pages.shape import Shape
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,8 +66,8 @@ def typeface_of(archive: Archive, fonts: Fonts) -> Typeface:
 def _opened(archive: Archive, fonts: Fonts) -> Typeface:
     from snapcompact.fonts.foreign import Fit
 
-    cell = archive.font.width, archive.font.height
-    return open_typeface((fonts.font or archive.shape.font, *fonts.fallback), Fit(cell))
+    names = fonts.font or archive.shape.font, *fonts.fallback
+    return open_typeface(names, Fit(archive_cell(archive)))
 
 
 def used_ids(archive: Archive, typeface: Typeface) -> list[int]:
@@ -73,6 +75,32 @@ def used_ids(archive: Archive, typeface: Typeface) -> list[int]:
     codes = archive.atlas.codes
     ids = typeface.atlas.glyph_of[codes[codes >= 0]]
     return [*ids[ids != NO_GLYPH].tolist(), *Special]
+
+
+def drawing_atlas(archive: Archive, shape: Shape) -> Atlas:
+    """The glyphs to draw text of `archive` with, on pages of `shape`.
+
+    Those of the shape's own font, and of others on the archive's pages that have its cell. Raises
+    UnknownNameError where the font is neither shipped nor the archive's.
+    """
+    if shape.font == archive.shape.font and shape.font not in font_names():
+        return archive.atlas
+    first = load_atlas(shape.font)
+    if not has_others(archive) or (first.width, first.height) != archive_cell(archive):
+        return first
+    typeface = Typeface(first)
+    typeface.take(glyph for glyph in archive.font.glyphs if glyph.code >= 0)
+    return typeface.atlas
+
+
+def has_others(archive: Archive) -> bool:
+    """Whether pages of `archive` show glyphs that are not of a shipped font."""
+    return "own" in archive.manifest.font or archive.shape.font not in font_names()
+
+
+def archive_cell(archive: Archive) -> tuple[int, int]:
+    """Width and height in px of the glyphs of `archive`."""
+    return archive.font.width, archive.font.height
 
 
 class _NotGiven:

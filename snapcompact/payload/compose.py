@@ -18,7 +18,7 @@ from snapcompact.payload.budget import Shares, page_budget, payload_shapes, shap
 from snapcompact.payload.guide import WITHOUT_PAGES, guide
 from snapcompact.payload.index import Count, Missing, find_missing, index_text
 from snapcompact.payload.select import PagePlan, Region, plan_pages
-from snapcompact.payload.source import DrawnPage, Source, Span
+from snapcompact.payload.source import DrawnPage, Source, Span, suiting_shapes
 from snapcompact.payload.values import values_text
 from snapcompact.providers.price import image_price
 
@@ -103,7 +103,7 @@ def compose(
     """
     limits = shares(model.window_tokens // 2 if tokens is None else tokens)
     keep = model.thinking if thinking is None else thinking
-    shapes = payload_shapes(archive.shape, model)
+    shapes = suiting_shapes(archive, payload_shapes(archive.shape, model))
     with closing(Source(archive, name, shapes[0], thinking=keep)) as source:
         return _compose(_Job(source, model, shapes, count, limits, keep, other_images))
 
@@ -200,7 +200,7 @@ def _page_parts(job: _Job, plan: PagePlan) -> tuple[Part, ...]:
     shown_pages, places = _pages(job, plan)
     parts += shown_pages
     parts += _titled("index", "", _index(missing, source.name, count, limits.words))
-    values = values_text(source.text, places, count, limits.values)
+    values = values_text(source.text, places, source.atlas, count, limits.values)
     parts += _titled("values", "Exact values:", values)
     parts += _titled("newest", "The newest words:", _newest(source, newest, count))
     return tuple(parts)

@@ -8,16 +8,17 @@ from __future__ import annotations
 
 import re
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import IO, TYPE_CHECKING, Protocol
 
 import numpy as np
 
-from snapcompact.fonts.atlas import load_atlas
+from snapcompact.archive.fonts import drawing_atlas, has_others
 from snapcompact.history.model import Thinking
 from snapcompact.pages.cells import PageStart, paginate
+from snapcompact.pages.coverage import MOST_ESCAPED, text_coverage
 from snapcompact.pages.pipeline import render_pages
 from snapcompact.transcript.write import TranscriptWriter
 
@@ -25,10 +26,13 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from snapcompact.archive.read import Archive
+    from snapcompact.fonts.atlas import Atlas
     from snapcompact.pages.shape import Shape
 
 _THINKING = re.compile(rb"^\xc2\xb6[+*]?think\b", re.MULTILINE)
 PIECE_BYTES = 1 << 18
+SAMPLES, SAMPLE_BYTES = 16, 4096
+"""Places of a text, and bytes at each, by which fonts are judged."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,6 +136,7 @@ class Source:
         self.shape = shape
         self.fidelity = str(archive.manifest.options.get("fidelity", "exact"))
         self._archive = archive
+        self._atlases: dict[str, Atlas] = {}
         self.store: TextStore = StoredText(archive)
         self.without_thinking = not thinking and _has_thinking(pieces(self.store))
         if self.without_thinking:
@@ -141,6 +146,12 @@ class Source:
     def close(self) -> None:
         """Delete what was written beside the archive."""
         self.store.close()
+
+    def atlas(self, shape: Shape) -> Atlas:
+        """The glyphs of pages of `shape`."""
+        if shape.font not in self._atlases:
+            self._atlases[shape.font] = drawing_atlas(self._archive, shape)
+        return self._atlases[shape.font]
 
     @property
     def size(self) -> int:
@@ -159,7 +170,7 @@ class Source:
         if self._as_stored:
             starts = [row.offset for row in self._archive.pages()]
         else:
-            atlas = load_atlas(self.shape.font)
+            atlas = self.atlas(self.shape)
             cells = paginate(pieces(self.store), self.shape, atlas)
             starts = [page.offset for page in cells if page.length]
         return np.array([*starts, self.size], np.int64)
@@ -187,7 +198,7 @@ class Source:
 
     def drawn(self, shape: Shape, start: int, end: int, *, number: int = 1) -> Iterator[DrawnPage]:
         """Bytes `start` up to `end` on pages of `shape`, the first called `number`."""
-        atlas = load_atlas(shape.font)
+        atlas = self.atlas(shape)
         begin = PageStart(number=number, offset=start)
         cells = paginate(pieces(self.store, start, end), shape, atlas, begin)
         for page in render_pages(cells, shape, atlas):
@@ -211,3 +222,25 @@ def _has_thinking(texts: Iterable[bytes]) -> bool:
             return True
         before = text[-16:]
     return False
+
+
+def suiting_shapes(archive: Archive, shapes: Sequence[Shape]) -> tuple[Shape, ...]:
+    """The first of `shapes`, and those whose font draws about as much of the text of `archive`.
+
+    Of an archive whose fallback font draws ideographs, say, denser shapes that would print them as
+    numbers are no denser.
+    """
+    first, *others = shapes
+    if not has_others(archive):  # our fonts for shapes of models draw the same characters
+        return tuple(shapes)
+    size = archive.manifest.transcript_bytes
+    places = range(0, size, max(size // SAMPLES, SAMPLE_BYTES))
+    sample = b"".join(
+        b"".join(archive.transcript(at, min(SAMPLE_BYTES, size - at))) for at in places
+    )
+
+    def escaped(shape: Shape) -> float:
+        return text_coverage(sample, drawing_atlas(archive, shape)).share
+
+    most = max(MOST_ESCAPED, escaped(first))
+    return (first, *(shape for shape in others if escaped(shape) <= most))

@@ -7,13 +7,13 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from snapcompact.fonts.atlas import load_atlas
 from snapcompact.history.model import shown
 from snapcompact.pages.cells import paginate
 from snapcompact.transcript.identifiers import Identifier, find_identifiers, line_blocks
 from snapcompact.transcript.sidecar import choose, sidecar_text
 
 if TYPE_CHECKING:
+    from snapcompact.fonts.atlas import Atlas
     from snapcompact.pages.shape import Shape
     from snapcompact.payload.source import DrawnPage
 
@@ -27,28 +27,33 @@ ROW_GUESS = 99
 def values_text(
     read: Read,
     pages: Sequence[tuple[DrawnPage, Shape]],
+    atlas: Callable[[Shape], Atlas],
     cost: Callable[[bytes], int],
     budget: int,
 ) -> str:
-    """Lines of transcript/sidecar.py for these pages, numbered from 1, within `budget` tokens."""
+    """Lines of transcript/sidecar.py for these pages, numbered from 1, within `budget` tokens.
+
+    `atlas` gives the glyphs that pages of a shape are printed with.
+    """
     starts = [page.offset for page, _ in pages]
     found = _identifiers(read, list(_ranges([page for page, _ in pages])))
     entries = choose(found, lambda at: (bisect_right(starts, at), ROW_GUESS), cost, budget)
     placed = (
-        replace(entry, row=_row(read, *pages[entry.page - 1], entry.identifier.offset))
+        replace(entry, row=_row(read, page, entry.identifier.offset, shape, atlas(shape)))
         for entry in entries
+        for page, shape in (pages[entry.page - 1],)
     )
     return shown(sidecar_text(placed))
 
 
-def row_of(before: bytes, shape: Shape) -> int:
+def row_of(before: bytes, shape: Shape, atlas: Atlas) -> int:
     """The row of a page, from 1 in reading order, on which the text behind `before` begins."""
-    page = next(paginate([before], shape, load_atlas(shape.font)))
+    page = next(paginate([before], shape, atlas))
     return (page.printed - 1) // shape.column_cells + 1 + shape.header
 
 
-def _row(read: Read, page: DrawnPage, shape: Shape, offset: int) -> int:
-    return row_of(read(page.offset, offset), shape)
+def _row(read: Read, page: DrawnPage, offset: int, shape: Shape, atlas: Atlas) -> int:
+    return row_of(read(page.offset, offset), shape, atlas)
 
 
 def _ranges(pages: Sequence[DrawnPage]) -> Iterator[tuple[int, int]]:

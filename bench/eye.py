@@ -29,9 +29,9 @@ from snapcompact.errors import SnapcompactError
 from snapcompact.fonts.atlas import Atlas, build_atlas, load_atlas
 from snapcompact.fonts.load import font_names, load_font
 from snapcompact.legibility.eye import DEFAULT, Eye, eye_of
-from snapcompact.legibility.sample import BLOCK_BYTES, Sampler
 from snapcompact.legibility.score import Sight, misread_chances, score
 from snapcompact.pages.shape import Shape
+from snapcompact.transcript.sample import BLOCK_BYTES, Sampler
 
 X11 = Path("/usr/share/fonts/X11/misc")
 CORPUS = Path(os.environ.get("SNAPCOMPACT_CORPUS", "../shared/corpus"))

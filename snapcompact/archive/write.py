@@ -6,7 +6,7 @@ Each page is decoded again before its file is written, so an archive that exists
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.metadata import version
 from itertools import chain
 from typing import TYPE_CHECKING, Any
@@ -14,12 +14,14 @@ from typing import TYPE_CHECKING, Any
 import orjson
 
 from snapcompact.archive import names
+from snapcompact.archive.choose import auto_shape
 from snapcompact.archive.manifest import Manifest, SourceSegment, dump_manifest
 from snapcompact.archive.staging import staging
 from snapcompact.archive.writer import ArchiveWriter, copy_source, write_private
 from snapcompact.errors import InputError
 from snapcompact.files import disk_errors
 from snapcompact.history.source import original_blocks
+from snapcompact.pages.coverage import AUTO
 from snapcompact.pages.shape import parse_shape
 from snapcompact.pages.typeset import typeset
 from snapcompact.transcript.fidelity import Prepared
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from snapcompact.history.session import Session
+    from snapcompact.pages.coverage import Choice
     from snapcompact.pages.shape import Shape
 
 DEFAULT_SHAPE = "default"
@@ -39,6 +42,7 @@ class ArchiveOptions:
     """What an archive is made with. `jobs` changes no byte; `effort` no pixel."""
 
     shape: str = DEFAULT_SHAPE
+    """A shape's name, or ``auto``: the text chooses (see archive/choose.py)."""
     font: str = ""
     """Name or path of the font to print in, in place of the shape's."""
     fallback: tuple[str, ...] = ()
@@ -75,6 +79,8 @@ def write_archive(
     first = next(messages, None)
     if first is None:
         return None
+    if options.shape == AUTO:
+        options = replace(options, shape=chosen_shape(session, options).shape.name)
     shape, typeface = typeset(parse_shape(options.shape), options.font, options.fallback)
     kept = _kept_options(session, options, shape)
     with (
@@ -99,6 +105,17 @@ def write_archive(
         manifest = writer.manifest(session, segments, length, prepared)
         write_private(folder / names.MANIFEST, dump_manifest(manifest))
     return manifest
+
+
+def chosen_shape(session: Session, options: ArchiveOptions) -> Choice:
+    """The shape that the text of `session` chooses, which is read for that."""
+    return auto_shape(
+        session,
+        fidelity=options.fidelity,
+        redact=options.redact,
+        font=options.font,
+        fallback=options.fallback,
+    )
 
 
 def _kept_options(session: Session, options: ArchiveOptions, shape: Shape) -> dict[str, Any]:

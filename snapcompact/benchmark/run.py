@@ -8,18 +8,20 @@ from __future__ import annotations
 import os
 import platform
 import time
-from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
+from snapcompact.archive.choose import chosen_by
 from snapcompact.benchmark.pareto import mark_front
 from snapcompact.benchmark.probing import run_probes
 from snapcompact.benchmark.sample import KeptPage, Printed, print_sessions
 from snapcompact.history.session import open_session
 from snapcompact.legibility.eye import eye_of
 from snapcompact.legibility.score import Sight, score
+from snapcompact.pages.coverage import AUTO
 from snapcompact.pages.shape import parse_shape
 from snapcompact.providers.catalog import match, user_catalog
 from snapcompact.providers.price import image_price, seen_size
@@ -54,7 +56,7 @@ Json = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class BenchOptions:
-    """What is measured. The same seed draws the same pages."""
+    """What is measured. The same seed draws the same pages; shape ``auto`` the text chooses."""
 
     shapes: tuple[str, ...]
     models: tuple[str, ...] = DEFAULT_MODELS
@@ -91,6 +93,11 @@ def run_bench(
     catalog = user_catalog()
     models = [match(catalog, name) for name in options.models]
     texts = _text_tokens(paths, models)
+    if AUTO in options.shapes:
+        choice = chosen_by(_transcripts(paths))
+        tell(choice.reason)
+        named = (choice.shape.name if name == AUTO else name for name in options.shapes)
+        options = replace(options, shapes=tuple(dict.fromkeys(named)))
     shapes: list[Json] = []
     readings: list[Json] = []
     probed: list[Json] = []
@@ -123,6 +130,12 @@ def run_bench(
     }
     mark_front(data)
     return BenchResult(data, pages)
+
+
+def _transcripts(paths: Sequence[Path]) -> Iterator[bytes]:
+    for path in paths:
+        with open_session(path) as session:
+            yield from write_transcript(session.messages())
 
 
 def _probe(page: KeptPage, reader: VisionReader, options: BenchOptions) -> Json:

@@ -10,13 +10,20 @@ from typing import Any
 from snapcompact.archive.fonts import Fonts
 from snapcompact.archive.manifest import Manifest
 from snapcompact.archive.names import MANIFEST
-from snapcompact.archive.write import DEFAULT_FIDELITY, DEFAULT_SHAPE, ArchiveOptions, write_archive
+from snapcompact.archive.write import (
+    DEFAULT_FIDELITY,
+    DEFAULT_SHAPE,
+    ArchiveOptions,
+    chosen_shape,
+    write_archive,
+)
 from snapcompact.cli.console import counted, note, printable, progress, say, say_json, size, warn
 from snapcompact.cli.kernels import announce_compiling
 from snapcompact.cli.listing import latest_session, session_path
 from snapcompact.errors import UsageError
 from snapcompact.history.report import DAMAGE, Report
 from snapcompact.history.session import Session, open_session
+from snapcompact.pages.coverage import AUTO
 
 MOST_ESCAPES = 0.02
 """Escapes for each cell above which the user is told."""
@@ -71,7 +78,7 @@ def run_archive(request: Request, *, as_json: bool, quiet: bool) -> None:
     results: list[dict[str, Any]] = []
     for session, out in _targets(request):
         with session, progress("archiving", "pages", quiet=quiet) as bar:
-            manifest = _archived(request, session, out, bar.advance)
+            manifest = _archived(request, session, out, bar.advance, quiet=quiet)
         report_damage(session.source.name, session.report, quiet=quiet)
         if manifest is None:
             note(f"{printable(session.source.name)}: nothing to archive (no message in it)")
@@ -86,10 +93,21 @@ def run_archive(request: Request, *, as_json: bool, quiet: bool) -> None:
 
 
 def _archived(
-    request: Request, session: Session, out: Path, advance: Callable[[int], None]
+    request: Request,
+    session: Session,
+    out: Path,
+    advance: Callable[[int], None],
+    *,
+    quiet: bool,
 ) -> Manifest | None:
     if not (request.append and out.exists()):
-        return write_archive(session, out, request.options, advance=advance)
+        options = request.options
+        if options.shape == AUTO:
+            choice = chosen_shape(session, options)
+            options = replace(options, shape=choice.shape.name)
+            if not quiet:
+                note(choice.reason)
+        return write_archive(session, out, options, advance=advance)
     from snapcompact.archive.append import append_archive
 
     if request.shape is not None or request.fidelity is not None or request.redact:

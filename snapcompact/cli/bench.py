@@ -21,7 +21,7 @@ def bench(
         typer.Argument(metavar="SESSION...", help="Session files; or: compare A.json B.json."),
     ],
     shapes: Annotated[
-        str, typer.Option(metavar="NAMES", help="Shapes, with commas between.")
+        str, typer.Option(metavar="NAMES", help="Shapes, with commas between, or auto.")
     ] = "8x16,11x16",
     readers: Annotated[
         str, typer.Option(metavar="NAMES", help="exact, tesseract, rapid, vision:MODEL.")

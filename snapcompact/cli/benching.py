@@ -16,6 +16,7 @@ from snapcompact.cli.console import note, printable, say, say_json, table, warn
 from snapcompact.cli.kernels import announce_compiling
 from snapcompact.errors import DiskError, MissingExtraError, OutputExistsError, UsageError
 from snapcompact.files import cache_dir, disk_errors, write_atomic
+from snapcompact.pages.coverage import AUTO
 from snapcompact.pages.shape import parse_shape
 from snapcompact.readback.reader import VISION, Reader, open_reader
 
@@ -47,7 +48,8 @@ def run_bench_command(request: Request, *, as_json: bool, quiet: bool) -> None:
         if not session.is_file():
             raise DiskError(f"cannot read {session}: no such file")
     for name in request.shapes:
-        parse_shape(name)
+        if name != AUTO:
+            parse_shape(name)
     announce_compiling(quiet=quiet)
     readers = [_reader(name, request, quiet=quiet) for name in request.readers]
     options = BenchOptions(

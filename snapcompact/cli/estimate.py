@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from snapcompact.cli.options import Branch, Fidelity, FormatName, Json, Quiet, Strict
+from snapcompact.cli.options import Branch, Fallback, Fidelity, FormatName, Json, Quiet, Strict
 
 DEFAULT_MODEL = "claude-opus-4-7"
 
@@ -30,8 +30,9 @@ def estimate(
     ] = False,
     shape: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME", help="Shapes to judge, several times; else the model's own."),
+        typer.Option(metavar="NAME", help="Shapes to judge; auto: as the text asks. Else its own."),
     ] = None,
+    fallback: Fallback = None,
     fidelity: Fidelity = None,
     format_name: FormatName = None,
     branch: Branch = "active",
@@ -50,6 +51,7 @@ def estimate(
         tuple(model or ()),
         all_models,
         tuple(shape or ()),
+        tuple(fallback or ()),
         fidelity or "exact",
         format_name,
         branch,

@@ -11,7 +11,7 @@ from types import MappingProxyType
 from typing import Any
 
 from snapcompact.cli.archiving import report_damage
-from snapcompact.cli.console import printable, say, say_json, size, table, warn
+from snapcompact.cli.console import note, printable, say, say_json, size, table, warn
 from snapcompact.cli.estimate import DEFAULT_MODEL
 from snapcompact.cli.kernels import announce_compiling
 from snapcompact.history.session import open_session
@@ -31,6 +31,7 @@ class Request:
     models: tuple[str, ...]
     all_models: bool
     shapes: tuple[str, ...]
+    fallback: tuple[str, ...]
     fidelity: str
     format_name: str | None
     branch: str
@@ -53,9 +54,17 @@ def run_estimate(request: Request, *, form: str, quiet: bool) -> None:
             strict=request.strict,
         ) as session:
             prepare = preparation(request.fidelity, {})
-            results.append((name, estimate(prepare(session.messages()), models, request.shapes)))
+            result = estimate(prepare(session.messages()), models, request.shapes, request.fallback)
+            results.append((name, result))
+            _say_choices(name, result, quiet=quiet)
             report_damage(session.source.name, session.report, quiet=quiet)
     _FORMS[form](results)
+
+
+def _say_choices(name: str, result: Estimate, *, quiet: bool) -> None:
+    reasons = (model.choice.reason for model in result.models if model.choice)
+    for reason in dict.fromkeys(reasons) if not quiet else ():
+        note(f"{printable(name)}: {reason}")
 
 
 def _models(request: Request) -> tuple[Match, ...]:

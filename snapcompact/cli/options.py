@@ -30,7 +30,9 @@ Redact = Annotated[
 ]
 ShapeName = Annotated[
     str | None,
-    typer.Option("--shape", metavar="NAME", help="Font, pitch and page; see `snapcompact shapes`."),
+    typer.Option(
+        "--shape", metavar="NAME", help="See `snapcompact shapes`; auto: as the text asks."
+    ),
 ]
 FontName = Annotated[
     str,

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from functools import lru_cache
 from hashlib import sha256
 from typing import TYPE_CHECKING, Protocol
 
@@ -21,10 +22,12 @@ from snapcompact.fonts.load import font_names, font_path, load_font
 from snapcompact.fonts.tell_apart import ToldApart
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from numpy.typing import NDArray
 
     from snapcompact.fonts.font import Font, Glyph
-    from snapcompact.fonts.foreign import Fit
+    from snapcompact.fonts.foreign import Fit, ForeignFont
 
 _LATIN = (*range(0x21, 0x7F), *range(0xA1, 0x100))
 """What a first font in a file is asked for before any text is seen."""
@@ -120,7 +123,7 @@ def open_typeface(names: Sequence[str], fit: Fit) -> Typeface:
     carry the glyphs of all but a first font that is shipped. Raises what ``load_font`` raises.
     """
     # Pillow is loaded only where a foreign font is used.
-    from snapcompact.fonts.foreign import Fit, ForeignFont
+    from snapcompact.fonts.foreign import Fit
 
     if len(names) == 1 and names[0] in font_names():
         return Typeface(load_atlas(names[0]))
@@ -132,20 +135,32 @@ def open_typeface(names: Sequence[str], fit: Fit) -> Typeface:
         first = replace(first, first_carried=first.codes.size)
         chain = [(first.name, first.sha256)]
     else:
-        file = ForeignFont(font_path(names[0]), fit)
+        file = _file_font(names[0], fit)
         first = replace(build_atlas(file.font(_LATIN)), first_carried=0)
         sources, chain = [file], [(file.name, file.sha256)]
     cell = first.width, first.height
     for name in names[1:]:
         shipped = name in font_names()
-        source = (
-            Drawn(load_font(name, cell)) if shipped else ForeignFont(font_path(name), Fit(cell))
-        )
+        source = Drawn(load_font(name, cell)) if shipped else _file_font(name, Fit(cell))
         sources.append(source)
         chain.append((source.name, source.sha256))
     digest = sha256("\n".join(f"{cell} {found}" for _, found in chain).encode()).hexdigest()
     name = "+".join(found for found, _ in chain)
     return Typeface(replace(first, name=name, sha256=digest), sources, own)
+
+
+def _file_font(name: str, fit: Fit) -> ForeignFont:
+    path = font_path(name)
+    stat = path.stat()
+    return _opened(path, fit, (stat.st_mtime_ns, stat.st_size))
+
+
+@lru_cache(maxsize=4)
+def _opened(path: Path, fit: Fit, _: tuple[int, int]) -> ForeignFont:
+    """The file's font; trying the sizes of an outline font takes a second."""
+    from snapcompact.fonts.foreign import ForeignFont
+
+    return ForeignFont(path, fit)
 
 
 class Drawn:

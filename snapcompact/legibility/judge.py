@@ -12,12 +12,12 @@ from snapcompact.fonts.atlas import load_atlas
 from snapcompact.legibility.choice import pareto
 from snapcompact.legibility.downscale import FILTERS
 from snapcompact.legibility.eye import eye_of
-from snapcompact.legibility.sample import Sampler
 from snapcompact.legibility.score import Score, Sight, misread_chances, score
 from snapcompact.pages.count import PageCounter
 from snapcompact.pages.coverage import Coverage, text_coverage
 from snapcompact.providers.price import image_price, seen_size
 from snapcompact.transcript.identifiers import find_identifiers
+from snapcompact.transcript.sample import Sampler
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

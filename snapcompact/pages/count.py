@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from snapcompact.fonts.typeface import Typeface
 from snapcompact.pages.cells import paginate
 from snapcompact.pages.glyphs import check_fits, glyph_tables
 from snapcompact.pages.layout import row_breaks
@@ -40,10 +41,10 @@ class PageCount:
 class PageCounter:
     """Counts the pages of a text that is fed in pieces; memory is that of one piece."""
 
-    def __init__(self, shape: Shape, atlas: Atlas) -> None:
-        check_fits(shape, atlas)
+    def __init__(self, shape: Shape, atlas: Atlas | Typeface) -> None:
+        check_fits(shape, atlas.atlas if isinstance(atlas, Typeface) else atlas)
         self.shape = shape
-        self._atlas = atlas
+        self._fonts = atlas
         self._held: list[bytes] = []
         self._held_bytes = 0
         self._flow = np.empty(shape.page_cells, np.uint16)
@@ -75,25 +76,26 @@ class PageCounter:
 
     def _fill(self, *, final: bool) -> None:
         text = b"".join(self._held)
+        atlas = self._fonts.cover(text) if isinstance(self._fonts, Typeface) else self._fonts
         at, ended = 0, False
         data = np.frombuffer(text, np.uint8)
         while not ended and (final or len(text) - at >= self._enough):
             behind, printed, ended = fill_page(
                 data,
                 at,
-                self._atlas.glyph_of,
-                self._atlas.wide,
-                glyph_tables(self._atlas).plain,
+                atlas.glyph_of,
+                atlas.wide,
+                glyph_tables(atlas).plain,
                 self.shape.column_cells,
                 row_breaks(self.shape),
                 self._flow,
             )
-            self._note(text[at:behind], printed)
+            self._note(text[at:behind], printed, atlas)
             at = behind
         self._held = [] if ended else [text[at:]]
         self._held_bytes = 0 if ended else len(text) - at
 
-    def _note(self, text: bytes, printed: int) -> None:
+    def _note(self, text: bytes, printed: int, atlas: Atlas) -> None:
         shape = self.shape
         deep = shape.text_rows // shape.columns
         rows = min(deep, -(-printed // shape.column_cells)) + shape.header
@@ -101,6 +103,6 @@ class PageCounter:
         self._cells += printed
         self._heights[rows * shape.pitch_height] += 1
         if self._pages & (self._pages - 1) == 0:
-            page = next(paginate([text], shape, self._atlas))
+            page = next(paginate([text], shape, atlas))
             self._sampled_cells += printed
-            self._sampled_bytes += len(render_page(page, shape, self._atlas).png)
+            self._sampled_bytes += len(render_page(page, shape, atlas).png)

@@ -189,3 +189,11 @@ def test_probes_of_a_vision_reader_end_in_a_verdict(
 def test_mistakes(arguments: list[str], code: int, session: Path, tmp_path: Path) -> None:
     given = [argument.format(missing=tmp_path / "missing") for argument in arguments]
     assert run(["bench", str(session), *given, "-q"]) == code
+
+
+def test_auto_is_the_shape_that_the_text_chooses(session: Path) -> None:
+    told: list[str] = []
+    options = BenchOptions((SHAPE, "auto"), sample=1)
+    data = run_bench([session], options, [], tell=told.append).data
+    assert [figures["shape"] for figures in data["shapes"]] == [SHAPE, "8x16@9x16-1960x1904"]
+    assert any("its font lacks 0.0%" in line for line in told)

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from snapcompact.cli.app import run
+from tests.fonts.files import HAN, cjk_file
 from tests.payload.conftest import messages
 
 SAMPLES = Path(__file__).parents[2] / "samples"
@@ -98,3 +99,29 @@ def test_nothing_in_it_is_nothing_to_count(
 def test_an_unknown_shape_is_refused(session: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["estimate", str(session), "--shape", "no-such"]) == 2
     assert "no-such" in capsys.readouterr().err
+
+
+def test_auto_judges_the_shape_that_draws_the_text(
+    session: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["estimate", str(session), "--shape", "auto", "--shape", "5x8", "--json"]) == 0
+    out, err = capsys.readouterr()
+    judged = json.loads(out)["models"][0]["shapes"]
+    assert [worth["shape"] for worth in judged] == [
+        "8x16@9x16-1960x1904",
+        "5x8@5x8-1568x1568",
+    ]
+    assert "8x16@9x16-1960x1904: its font lacks 0.0%" in err
+
+
+def test_fallback_fonts_are_counted_as_they_are_printed(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    cjk, session = cjk_file(tmp_path), tmp_path / "s.txt"
+    session.write_text("".join(f"{chr(code)} and " for code in HAN) * 20)
+    shape = "8x16@8x16-512x256"
+    fonts = ["--shape", shape, "--fallback", cjk, "--json"]
+    assert run(["estimate", str(session), *fonts]) == 0
+    (judged,) = json.loads(capsys.readouterr().out)["models"][0]["shapes"]
+    assert run(["archive", str(session), "-o", str(tmp_path / "a"), *fonts]) == 0
+    assert judged["pages"] == json.loads(capsys.readouterr().out)["pages"]

@@ -72,3 +72,21 @@ def test_sessions_are_archived_and_read_with_a_fallback_font(
     assert run(["read", str(out / "pages" / "000001.png")]) == 0
     assert capsysbinary.readouterr().out.endswith(transcript)
     assert run(["archive", str(session), "-o", str(tmp_path / "b"), "--fallback", cjk]) == 2
+
+
+def test_auto_says_which_shape_and_why(
+    tmp_path: Path, capsysbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    cjk, session = cjk_file(tmp_path), tmp_path / "s.txt"
+    session.write_text("".join(f"{chr(code)} " for code in HAN) * 3)
+    given = ["archive", str(session), "--shape", "auto", "-o"]
+    assert run([*given, str(tmp_path / "a")]) == 0
+    out, err = capsysbinary.readouterr()
+    assert b"8x16@9x16-1960x1904" in out
+    assert b"shape 8x16@9x16-1960x1904: no font has them all" in err
+    assert b"--fallback" in err
+    assert run([*given, str(tmp_path / "b"), "--fallback", cjk]) == 0
+    assert b"its font lacks 0.0%" in capsysbinary.readouterr().err
+    assert run([*given, str(tmp_path / "c"), "--fallback", cjk, "-q"]) == 0
+    assert capsysbinary.readouterr().err == b""
+    assert run(["verify", str(tmp_path / "c")]) == 0

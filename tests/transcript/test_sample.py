@@ -6,7 +6,7 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from snapcompact.legibility.sample import BLOCK_BYTES, Sampler
+from snapcompact.transcript.sample import BLOCK_BYTES, Sampler
 
 LINES = b"".join(b"line %d of a text\n" % number for number in range(40_000))
 

@@ -140,7 +140,12 @@ def _draw(job: Job, folder: Path) -> Drawn:
     session = job.stored.session
     chosen = tuple(_messages(job))
     part = _Chosen(
-        session.source, session.format, session.options, session.strict, session.report, chosen
+        session.source,
+        session.format,
+        session.options,
+        session.strict,
+        session.report,
+        chosen=chosen,
     )
     shapes = [name for name in job.row.shapes if parse_shape(name).font in _shipped()]
     options = ArchiveOptions(shape=shapes[0]) if shapes else ArchiveOptions()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from snapcompact.fonts.drawing import Point, Rows, rows_of
 
-_DIGITS = "75557 26227 61247 61216 55711 74616 34757 71222 75757 75716 25755 65656 34443 65556 74647 74644"  # fmt: skip  # noqa: E501
+_DIGITS = "35556 26227 61247 61216 55711 74616 14657 71222 75757 75314 25755 65656 34443 65556 74647 74644"  # fmt: skip  # noqa: E501
 """Hex digits of 3×5 px: one octal digit a scanline, top first."""
 _RAISED = "⁰¹²³⁴⁵⁶⁷⁸⁹"
 _LOWERED = "₀₁₂₃₄₅₆₇₈₉"

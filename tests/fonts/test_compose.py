@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import unicodedata
+
 import numpy as np
 import pytest
 
+from snapcompact.fonts.accents import TICKED_LEFT, TICKED_RIGHT
 from snapcompact.fonts.atlas import NO_GLYPH, Special, build_atlas, load_atlas
 from snapcompact.fonts.bdf import bdf_text
 from snapcompact.fonts.check import distances, smallest_distance, twins
@@ -33,6 +36,45 @@ def test_check_finds_the_files_as_made() -> None:
 @pytest.mark.parametrize("name", SMALLEST)
 def test_ascii_is_set_apart(name: str) -> None:
     assert smallest_distance(load_atlas(name)) >= SMALLEST[name]
+
+
+APART = {"6x12": 2, "8x16": 3}
+"""Pixels in which letters of any script differ at least that are not drawn alike by custom."""
+ALIKE = {pair[0]: pair[1] for pair in f"{TICKED_LEFT} {TICKED_RIGHT} ΓГ".split(" ")}
+"""Letters that only a mark tells apart, such as Cyrillic а and Latin a."""
+
+
+def skeleton(letter: str) -> str:
+    """What a letter looks like by custom: its Latin twin with its accents."""
+    parts = unicodedata.normalize("NFD", letter)
+    twin = "".join(ALIKE.get(part, part) for part in parts)
+    return twin.replace("\u0384", "\u0301")
+
+
+@pytest.mark.parametrize("name", APART)
+def test_letters_of_all_scripts_are_set_apart(name: str) -> None:
+    atlas = load_atlas(name)
+    codes = [code for code in range(0x41, 0x460) if chr(code).isalpha()]
+    codes = [code for code in codes if atlas.glyph_of[code] != NO_GLYPH]
+    ink = atlas.bitmaps[atlas.glyph_of[codes]].reshape(len(codes), -1).astype(np.int16)
+    apart = ink @ (1 - ink).T + (1 - ink) @ ink.T
+    near = np.argwhere(np.triu(apart < APART[name], 1)).tolist()
+    pairs = [(chr(codes[i]), chr(codes[j])) for i, j in near]
+    assert [pair for pair in pairs if skeleton(pair[0]) != skeleton(pair[1])] == []
+
+
+@pytest.mark.parametrize(
+    ("name", "pair", "least"),
+    [
+        ("8x16", "nп", 20), ("8x16", "uџ", 20), ("8x16", "Θθ", 20), ("8x16", "ГҐ", 10),
+        ("8x16", "ãä", 6), ("8x16", "⁰⁸", 3), ("8x16", "—−", 3), ("6x12", "3Э", 5),
+        ("6x12", "8Θ", 10), ("6x12", "ãä", 6), ("6x12", "âä", 5), ("5x8", "Ìì", 8),
+    ],
+)  # fmt: skip
+def test_pairs_once_near_are_apart(name: str, pair: str, least: int) -> None:
+    atlas = load_atlas(name)
+    first, second = (atlas.bitmaps[atlas.glyph_of[ord(what)]] for what in pair)
+    assert (first != second).sum() >= least
 
 
 @pytest.mark.parametrize("name", METRICS)

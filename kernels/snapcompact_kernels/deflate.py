@@ -1,8 +1,8 @@
 """A page's zlib stream, straight from its cells and scanlines.
 
-One block with codes of its own. Matches come from the cells (``deflate_matches``), literals from
-the scanlines; places in the cell with hardly any ink are written as runs of paper instead. Plain
-integers throughout: the same bytes on every machine.
+One block with codes of its own, made from a sample of its rows. Repeats are found once a row of
+cells (``deflate_repeats``), fitted to each of its scanlines (``deflate_matches``), written here.
+Plain integers throughout: the same bytes on every machine.
 """
 
 from __future__ import annotations
@@ -26,19 +26,22 @@ from snapcompact_kernels.deflate_codes import (
     join,
     length_entry,
 )
-from snapcompact_kernels.deflate_matches import LONGEST
-from snapcompact_kernels.words import load_little, store_little
+from snapcompact_kernels.deflate_matches import BLANK, DENSE, LONGEST, SHORTEST, SPARSE, fit_matches
+from snapcompact_kernels.words import store_little
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 U = np.uint64
-SAMPLE_ROWS = 12
-"""Rows of cells that the codes are made from: 24 save 0.2 % of bytes, at 1.1 ns a cell more."""
-SPARSE = 10
-"""A place with ink in fewer than 1 of so many bytes is written as runs."""
-LEAST_RUN = 10
-"""Shorter runs of paper are literals, of a bit or two each."""
+SAMPLE_ROWS = 16
+"""Rows of cells that the codes are made from: 12 cost 0.2 % more bytes, and save 0.4 ns a cell."""
+MOST_INK = 6
+"""A place with ink in fewer than 1 of so many bytes is looked through for runs."""
+MATCH_BITS = 32
+"""What literals must cost for a match to take their place: its own 18 or so, and what it hinders.
+
+Fewer make more matches than pay: 20 costs 1 % more bytes.
+"""
 
 
 @kernel
@@ -64,116 +67,72 @@ def put_literals(
     out: NDArray[np.uint8],
     state: tuple[np.uint64, np.uint64, np.uint64],
 ) -> tuple[np.uint64, np.uint64, np.uint64]:
-    """Write ``page[x:stop]``, four bytes at a time."""
+    """Write ``page[x:stop]``, four bytes at a time; up to three more are looked at, not written."""
     at, held, bits = state
-    while x + U(4) <= stop:
+    while x < stop:
         a = entries[page[x]]
         b = entries[page[x + U(1)]]
         c = entries[page[x + U(2)]]
         d = entries[page[x + U(3)]]
+        left = stop - x
+        b = b if left > U(1) else U(0)
+        c = c if left > U(2) else U(0)
+        d = d if left > U(3) else U(0)
         ab = a + b
         abc = ab + c
         code = a >> U(6) | (b >> U(6)) << (a & U(63))
         code |= (c >> U(6)) << (ab & U(63)) | (d >> U(6)) << (abc & U(63))
         at, held, bits = put(out, at, held, bits, code << U(6) | (abc + d & U(63)))
         x += U(4)
-    while x < stop:
-        at, held, bits = put(out, at, held, bits, entries[page[x]])
-        x += U(1)
     return at, held, bits
 
 
 @kernel
-def run_end(page: NDArray[np.uint8], x: np.uint64, stop: np.uint64) -> np.uint64:
-    """Where the run of zeros that starts at `x` ends, `stop` at the latest."""
-    while x + U(8) <= stop and load_little(page, x) == U(0):
-        x += U(8)
-    while x < stop and page[x] == 0:
-        x += U(1)
-    return x
-
-
-@kernel
-def put_runs(
+def judge_places(
     page: NDArray[np.uint8],
-    x: np.uint64,
-    stop: np.uint64,
-    entries: NDArray[np.uint64],
-    runs: NDArray[np.uint64],
-    out: NDArray[np.uint8],
-    state: tuple[np.uint64, np.uint64, np.uint64],
-) -> tuple[np.uint64, np.uint64, np.uint64]:
-    """Write ``page[x:stop]``, long runs of zeros as one zero and matches at distance 1.
-
-    ``runs[n]`` is the entry of such a match of n bytes.
-    """
-    at, held, bits = state
-    while x < stop:
-        end = run_end(page, x, stop)
-        if end - x >= U(LEAST_RUN):
-            at, held, bits = put(out, at, held, bits, entries[0])
-            x += U(1)
-            while end - x >= U(3):
-                size = min(end - x, U(LONGEST))
-                at, held, bits = put(out, at, held, bits, runs[size])
-                x += size
-        while x < end:
-            at, held, bits = put(out, at, held, bits, entries[0])
-            x += U(1)
-        if x < stop:
-            at, held, bits = put(out, at, held, bits, entries[page[x]])
-            x += U(1)
-    return at, held, bits
-
-
-@kernel
-def count_runs(
-    page: NDArray[np.uint8], x: np.uint64, stop: np.uint64, counts: NDArray[np.int64]
+    size: int,
+    step: int,
+    least: NDArray[np.int64],
+    kinds: NDArray[np.int64],
 ) -> None:
-    """Add to `counts` the symbols that :func:`put_runs` writes."""
-    while x < stop:
-        end = run_end(page, x, stop)
-        if end - x >= U(LEAST_RUN):
-            counts[0] += 1
-            x += U(1)
-            while end - x >= U(3):
-                size = min(end - x, U(LONGEST))
-                counts[END_OF_BLOCK + 1 + LENGTH_SYMBOL[size]] += 1
-                counts[LITERALS] += 1
-                x += size
-        counts[0] += np.int64(end - x)
-        x = end
-        if x < stop:
-            counts[page[x]] += 1
-            x += U(1)
+    """Write what matches pay at each place s of a scanline in its row of cells (pitch height).
 
-
-@kernel
-def judge_places(page: NDArray[np.uint8], size: int, step: int, sparse: NDArray[np.bool_]) -> None:
-    """Write to ``sparse[s]`` whether scanlines s of rows of cells are written as runs.
-
+    ``least[s]`` is the fewest bytes a match must have there, ``kinds[s]`` how much ink is there.
     `size` is the bytes of a scanline; every `step`-th row of cells is looked at.
     """
-    for place in range(sparse.size):
-        inked = 0
-        seen = 0
-        for row in range(0, page.size // (sparse.size * size), step):
-            start = U((row * sparse.size + place) * size)
-            inked_here = 0
+    places = kinds.size
+    counts = np.zeros((places, 256), np.int64)
+    rows_seen = 0
+    for row in range(0, page.size // (places * size), step):
+        rows_seen += 1
+        for place in range(places):
+            start = U((row * places + place) * size)
             for x in range(1, size):
-                inked_here += page[start + U(x)] != 0
-            inked += inked_here
-            seen += size - 1
-        sparse[place] = inked * SPARSE < seen
+                counts[U(place), page[start + U(x)]] += 1
+    total = np.ones(256, np.int64)
+    for place in range(places):
+        total += counts[place]
+    bits = np.ones(256, np.int64)  # of a byte's code, about: the logarithm of how rare it is
+    for byte in range(256):
+        while total[byte] << bits[byte] < rows_seen * places * size:
+            bits[byte] += 1
+    for place in range(places):
+        cost = 0
+        for byte in range(256):
+            cost += counts[place, byte] * bits[byte]
+        seen = rows_seen * (size - 1)
+        least[place] = min(max(SHORTEST, MATCH_BITS * seen // cost), LONGEST)
+        inked = seen - counts[place, 0]
+        kinds[place] = BLANK if inked == 0 else SPARSE if inked * MOST_INK < seen else DENSE
 
 
 @kernel
 def count_symbols(
     page: NDArray[np.uint8],
     size: int,
-    tokens: NDArray[np.int32],
-    first: NDArray[np.int32],
-    sparse: NDArray[np.bool_],
+    matches: NDArray[np.int32],
+    line_first: NDArray[np.int32],
+    places: int,
     step: int,
     counts: NDArray[np.int64],
 ) -> None:
@@ -182,26 +141,20 @@ def count_symbols(
     Every symbol counts once more, so that each has a code.
     """
     counts[:] = 1
-    places = sparse.size
-    dense = 0
-    for place in range(places):
-        dense += not sparse[place]
-    for row in range(0, first.size - 1, step):
-        for place in range(places):
-            line = (row * places + place) * size
-            if sparse[place]:
-                count_runs(page, U(line), U(line + size), counts)
-                continue
-            x = line
-            for token in range(first[row], first[row + 1]):
-                for i in range(x, line + 1 + tokens[token, 0]):
-                    counts[page[U(i)]] += 1
-                x = line + 1 + tokens[token, 0] + tokens[token, 1]
-            for i in range(x, line + size):
-                counts[page[U(i)]] += 1
-        for token in range(first[row], first[row + 1]):
-            counts[END_OF_BLOCK + 1 + LENGTH_SYMBOL[tokens[token, 1]]] += dense
-            counts[LITERALS + distance_symbol(tokens[token, 2])] += dense
+    for row in range(0, (line_first.size - 1) // places, step):
+        for line in range(row * places, (row + 1) * places):
+            x = U(line * size)
+            for k in range(line_first[line], line_first[line + 1]):
+                begin = U(matches[k, 0])
+                while x < begin:
+                    counts[page[x]] += 1
+                    x += U(1)
+                x += U(matches[k, 1])
+                counts[END_OF_BLOCK + 1 + LENGTH_SYMBOL[matches[k, 1]]] += 1
+                counts[LITERALS + distance_symbol(matches[k, 2])] += 1
+            while x < U((line + 1) * size):
+                counts[page[x]] += 1
+                x += U(1)
 
 
 @kernel
@@ -212,8 +165,8 @@ def put_header(
 ) -> tuple[np.uint64, np.uint64, np.uint64]:
     """Write the zlib header and that of one last block with codes of `lengths` (SYMBOLS).
 
-    The code lengths themselves are written in four bits each: their code gives the sixteen numbers
-    0 to 15 four bits, and the three repeats none: 158 bytes, 0.2 % of a page.
+    The code lengths themselves are written in four bits each: their code gives four bits to the
+    numbers 0 to 14 and to 16, which repeats the last one three to six times, and none to others.
     """
     at, held, bits = state
     at, held, bits = put(out, at, held, bits, U(0x0178 << 6 | 16))
@@ -221,83 +174,82 @@ def put_header(
     at, held, bits = put(out, at, held, bits, U((LITERALS - 257) << 6 | 5))
     at, held, bits = put(out, at, held, bits, U((DISTANCES - 1) << 6 | 5))
     at, held, bits = put(out, at, held, bits, U(15 << 6 | 4))
-    for i in range(19):
-        at, held, bits = put(out, at, held, bits, U((0 if i < 3 else 4) << 6 | 3))
-    for length in lengths:
+    for i in range(19):  # 16, 17, 18, 0, 8, 7, … 14, 1, 15: RFC 1951, section 3.2.7
+        at, held, bits = put(out, at, held, bits, U((0 if i in (1, 2, 18) else 4) << 6 | 3))
+    i = 0
+    while i < lengths.size:
+        length = lengths[i]
         turned = (length & 1) << 3 | (length & 2) << 1 | (length & 4) >> 1 | (length & 8) >> 3
         at, held, bits = put(out, at, held, bits, U(turned << 6 | 4))
+        i += 1
+        same = 0
+        while i + same < lengths.size and lengths[i + same] == length:
+            same += 1
+        while same >= 3:
+            size = min(same, 6)
+            at, held, bits = put(out, at, held, bits, U((15 | (size - 3) << 4) << 6 | 6))
+            i += size
+            same -= size
     return at, held, bits
 
 
 @kernel
-def put_rows(
+def put_lines(
     page: NDArray[np.uint8],
     size: int,
-    tokens: NDArray[np.int32],
-    first: NDArray[np.int32],
-    sparse: NDArray[np.bool_],
+    matches: NDArray[np.int32],
+    line_first: NDArray[np.int32],
     entries: NDArray[np.uint64],
     out: NDArray[np.uint8],
     state: tuple[np.uint64, np.uint64, np.uint64],
 ) -> tuple[np.uint64, np.uint64, np.uint64]:
-    """Write all scanlines of `page`, `size` bytes each."""
+    """Write the scanlines of `page`, `size` bytes each."""
     lengths = np.zeros(LONGEST + 1, np.uint64)
-    runs = np.zeros(LONGEST + 1, np.uint64)
-    for length in range(3, LONGEST + 1):
+    for length in range(SHORTEST, LONGEST + 1):
         lengths[length] = length_entry(entries, length)
-        runs[length] = join(lengths[length], entries[LITERALS])
-    matches = np.empty(size, np.uint64)
-    places = sparse.size
-    for row in range(first.size - 1):
-        start = first[row]
-        count = first[row + 1] - start
-        for k in range(count):
-            far = distance_entry(entries, signed(tokens[start + k, 2]))
-            matches[k] = join(lengths[tokens[start + k, 1]], far)
-        for place in range(places):
-            line = (row * places + place) * size
-            stop = U(line + size)
-            if sparse[place]:
-                state = put_runs(page, U(line), stop, entries, runs, out, state)
-                continue
-            x = U(line)
-            for k in range(count):
-                begin = line + 1 + tokens[start + k, 0]
-                at, held, bits = put_literals(page, x, U(begin), entries, out, state)
-                state = put(out, at, held, bits, matches[k])
-                x = U(begin + tokens[start + k, 1])
-            state = put_literals(page, x, stop, entries, out, state)
-    return state
+    x = U(0)
+    for k in range(line_first[line_first.size - 1]):
+        at, held, bits = put_literals(page, x, U(matches[k, 0]), entries, out, state)
+        match = join(lengths[matches[k, 1]], distance_entry(entries, signed(matches[k, 2])))
+        state = put(out, at, held, bits, match)
+        x = U(matches[k, 0] + matches[k, 1])
+    return put_literals(page, x, U(size * (line_first.size - 1)), entries, out, state)
 
 
 @kernel
 def deflate_page(
     page: NDArray[np.uint8],
     size: int,
-    tokens: NDArray[np.int32],
+    repeats: NDArray[np.int32],
     first: NDArray[np.int32],
     pitch_height: int,
     adler: int,
+    matches: NDArray[np.int32],
     out: NDArray[np.uint8],
 ) -> int:
     """Write the zlib stream of the flat scanlines `page`, `size` bytes each; return its length.
 
-    `tokens` and `first` are those of ``deflate_matches.find_matches``, which hold for filtered rows
-    too, if scanlines at the same place of a row of cells have the same filter, and the uppermost
-    has none. `adler` is the checksum of `page`. `out` holds twice the page and 1024 bytes.
+    `repeats` and `first` are those of ``deflate_repeats.find_repeats``. `adler` is the checksum of
+    the scanlines, behind which `page` goes on for 8 bytes or more. `matches` (a third of the page,
+    3) is scratch; `out` holds twice the page and 1024 bytes.
     """
-    step = max(1, (first.size - 1) // SAMPLE_ROWS)
-    sparse = np.empty(pitch_height, np.bool_)
-    judge_places(page, size, step, sparse)
+    rows = first.size - 1
+    step = max(1, rows // SAMPLE_ROWS)
+    least = np.empty(pitch_height, np.int64)
+    kinds = np.empty(pitch_height, np.int64)
+    lines = page[: rows * pitch_height * size]
+    judge_places(lines, size, 6 * step, least, kinds)
+    line_first = np.empty(rows * pitch_height + 1, np.int32)
+    fit_matches(page, size, repeats, first, least, kinds, matches, line_first)
     counts = np.empty(SYMBOLS, np.int64)
-    count_symbols(page, size, tokens, first, sparse, step, counts)
+    count_symbols(page, size, matches, line_first, pitch_height, step, counts)
     code_sizes = np.empty(SYMBOLS, np.int64)
     entries = np.empty(SYMBOLS, np.uint64)
     for low, high in ((0, LITERALS), (LITERALS, SYMBOLS)):
         code_lengths(counts[low:high], code_sizes[low:high])
         canonical_entries(code_sizes[low:high], entries[low:high])
     state = put_header(code_sizes, out, (U(0), U(0), U(0)))
-    state = put_rows(page, size, tokens, first, sparse, entries, out, state)
+    state = put_lines(page, size, matches, line_first, entries, out, state)
     at, held, bits = state
     at, held, bits = put(out, at, held, bits, entries[END_OF_BLOCK])
     stop = signed(at) + (1 if bits > U(0) else 0)

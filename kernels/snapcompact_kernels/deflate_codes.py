@@ -31,20 +31,17 @@ LENGTH_BASE = np.array([*(3 + np.cumsum([0] + [1 << n for n in _EXTRA[:27]])).to
 LENGTH_SYMBOL = np.searchsorted(LENGTH_BASE, np.arange(259), side="right") - 1
 DISTANCE_EXTRA = np.array([0, 0, *(n for n in range(14) for _ in range(2))])
 DISTANCE_BASE = 1 + np.cumsum(np.concatenate(([0], 1 << DISTANCE_EXTRA[:-1])))
-"""Tables of RFC 1951, section 3.2.5; LENGTH_SYMBOL counts from 0."""
+_FAR = np.concatenate((np.arange(1, 257), np.arange(1, 1 << 15, 1 << 7)))
+DISTANCE_SYMBOL = (np.searchsorted(DISTANCE_BASE, _FAR, side="right") - 1).astype(np.uint8)
+"""Tables of RFC 1951, section 3.2.5; LENGTH_SYMBOL counts from 0. DISTANCE_SYMBOL is that of the
+distances 1 to 256, then that of every 128th, since those behind the first 256 share theirs."""
 
 
 @kernel
 def distance_symbol(distance: int) -> int:
     """Number, from 0, of the distance code for `distance`."""
-    low, high = 0, DISTANCES - 1
-    while low < high:
-        middle = (low + high + 1) >> 1
-        if DISTANCE_BASE[middle] <= distance:
-            low = middle
-        else:
-            high = middle - 1
-    return low
+    behind = U(distance - 1)
+    return signed(DISTANCE_SYMBOL[behind if behind < U(256) else U(256) + (behind >> U(7))])
 
 
 @kernel

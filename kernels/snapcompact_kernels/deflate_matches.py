@@ -1,8 +1,4 @@
-"""Repetitions on a page of cells, found once for all the scanlines that print them.
-
-Cells that repeat at the same bit phase repeat as bytes in each of their scanlines, all at one
-distance. So one search over cells finds the matches of a dozen scanlines.
-"""
+"""Matches in a page's scanlines: repeats of cells, as far as each scanline bears them, and runs."""
 
 from __future__ import annotations
 
@@ -11,112 +7,112 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from snapcompact_kernels._jit import kernel
-from snapcompact_kernels.cells import signed
+from snapcompact_kernels.words import load_little, swap, zero_bytes
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 U = np.uint64
-LEAST_CELLS = 8
-"""Shorter repetitions cost more bits than their literals, with rows filtered."""
-SLOT_BITS = 13
-WINDOW = 32768
 LONGEST = 258
-"""Window and longest match of deflate, RFC 1951."""
+SHORTEST = 3
+"""Bytes of a match, RFC 1951."""
+LEAST_RUN = 15
+"""Shorter runs of paper are literals, of a bit or so each."""
+DENSE, SPARSE, BLANK = 0, 1, 2
+"""Kinds of places in a row of cells, by their ink."""
 
 
 @kernel
-def hash_row(cells: NDArray[np.uint16], period: int, out: NDArray[np.uint32]) -> None:
-    """Write to `out` a hash of the LEAST_CELLS cells from each column on, and of its bit phase."""
-    count = cells.size - LEAST_CELLS + 1
-    for x in range(count):
-        out[x] = np.uint32(x & (period - 1)) * np.uint32(0xC2B2AE35)
-    factor = np.uint32(0x9E3779B1)
-    for k in range(LEAST_CELLS):
-        later = cells[k:]
-        for x in range(count):
-            out[x] += np.uint32(later[x]) * factor
-        factor = np.uint32(factor * np.uint32(0x85EBCA6B))
-
-
-@kernel
-def find_matches(
-    cells: NDArray[np.uint16],
-    width: int,
-    pitch_width: int,
-    row_bytes: int,
-    block: int,
-    tokens: NDArray[np.int32],
-    first: NDArray[np.int32],
+def add_match(
+    matches: NDArray[np.int32], count: int, begin: np.uint64, stop: np.uint64, distance: np.uint64
 ) -> int:
-    """Write the matches on a page of `cells` (rows, columns), left to right; return their number.
+    """Write ``begin:stop``, in pieces of LONGEST, to `matches` from `count` on; the new count.
 
-    A token is first byte in its row, length and distance, in bytes, true of every scanline.
-    ``first`` (rows + 1) says where each row's tokens begin. `block` is the bytes that one row of
-    cells takes; glyphs are `width` px wide, in the middle of their pitch. Greedy: the last place
-    with the same hash, forward as far as it goes and back into what was not matched.
+    One or two bytes left over stay literals.
     """
-    rows, columns = cells.shape
-    left = (pitch_width - width) // 2
-    period = 1
-    while period * pitch_width % 8:
-        period *= 2
-    heads = np.zeros(1 << SLOT_BITS, np.uint64)  # hash above, row and column below
-    hashes = np.empty(columns, np.uint32)
-    last = columns - LEAST_CELLS
-    nearest = max(1, (WINDOW + block - 1) // block)
-    count = 0
-    for row in range(rows):
-        first[row] = count
-        current = cells[row]
-        hash_row(current, period, hashes)
-        behind = 0
-        behind_byte = 0
-        x = 0
-        while x <= last:
-            mixed = U(hashes[x])
-            slot = mixed >> U(32 - SLOT_BITS)
-            head = heads[slot]
-            heads[slot] = mixed << U(32) | U(row << 16 | x)
-            from_row = signed(head >> U(16) & U(0xFFFF))
-            y = signed(head & U(0xFFFF))
-            # One test for nearly all columns without a match: 3.3 ns a cell, with three 4.7.
-            if (head >> U(32) != mixed) | (row - from_row > nearest):
-                x += 1
-                continue
-            distance = (row - from_row) * block + ((x - y) * pitch_width >> 3)
-            if distance < 1 or distance > WINDOW or (x - y) & (period - 1):
-                x += 1
-                continue
-            earlier = cells[from_row]
-            most = columns - max(x, y)
-            length = 0
-            while length < most and earlier[y + length] == current[x + length]:
-                length += 1
-            if length < LEAST_CELLS:
-                x += 1
-                continue
-            most = min(x - behind, y)
-            back = 0
-            while back < most and earlier[y - back - 1] == current[x - back - 1]:
-                back += 1
-            # Whole bytes between the ink of the cell before and that of the cell behind.
-            begin = x - back
-            byte = ((begin - 1) * pitch_width + left + width + 7) >> 3 if begin else 0
-            byte = max(byte, behind_byte)
-            stop = min(((x + length) * pitch_width + left) >> 3, row_bytes)
-            while stop - byte >= 3:
-                size = min(stop - byte, LONGEST)
-                tokens[count, 0] = byte
-                tokens[count, 1] = size
-                tokens[count, 2] = distance
-                count += 1
-                byte += size
-                behind_byte = byte
-            behind = x + length
-            for i in range(x + 1, min(behind, last + 1)):
-                mixed = U(hashes[i])
-                heads[mixed >> U(32 - SLOT_BITS)] = mixed << U(32) | U(row << 16 | i)
-            x = behind
-    first[rows] = count
+    while begin + U(SHORTEST) <= stop:
+        size = min(stop - begin, U(LONGEST))
+        matches[count, 0] = begin
+        matches[count, 1] = size
+        matches[count, 2] = distance
+        begin += size
+        count += 1
     return count
+
+
+@kernel
+def add_runs(
+    page: NDArray[np.uint8],
+    x: np.uint64,
+    stop: np.uint64,
+    matches: NDArray[np.int32],
+    count: int,
+) -> int:
+    """Write the runs of zeros in ``page[x:stop]`` to `matches` from `count` on; the new count.
+
+    Eight bytes are looked at a time: a run of LEAST_RUN fills some eight of them.
+    """
+    floor = x
+    while x + U(8) <= stop:
+        if load_little(page, x):
+            x += U(8)
+            continue
+        early = max(x, U(8)) - U(8)
+        begin = max(floor, min(x, early + U(8) - zero_bytes(swap(load_little(page, early)))))
+        x += U(8)
+        while x + U(8) <= stop and load_little(page, x) == U(0):
+            x += U(8)
+        x = min(x + zero_bytes(load_little(page, x)), stop)
+        if x - begin >= U(LEAST_RUN):
+            count = add_match(matches, count, begin + U(1), x, U(1))
+        floor = x
+    return count
+
+
+@kernel
+def fit_matches(
+    page: NDArray[np.uint8],
+    size: int,
+    repeats: NDArray[np.int32],
+    first: NDArray[np.int32],
+    least: NDArray[np.int64],
+    kinds: NDArray[np.int64],
+    matches: NDArray[np.int32],
+    line_first: NDArray[np.int32],
+) -> None:
+    """Write the matches in the flat scanlines `page`, `size` bytes each, 8 bytes or more behind.
+
+    A match is first byte on the page, bytes, and distance; ``line_first`` (scanlines + 1) says
+    where each scanline's begin. Each of the row's `repeats` (``find_repeats``) is stretched by up
+    to 7 bytes to both sides, as far as they repeat, and taken if it then has ``least[s]`` bytes, s
+    being the scanline's place in its row of cells. Runs of paper are matches too unless
+    ``kinds[s]`` is DENSE, and nothing else is where it is BLANK.
+    """
+    places = least.size
+    count = 0
+    line = U(0)
+    for row in range(first.size - 1):
+        for place in range(places):
+            line_first[row * places + place] = count
+            enough = U(least[place])
+            x = line
+            stop = line + U(size)
+            for k in range(first[row], first[row + 1] if kinds[place] != BLANK else 0):
+                far = U(repeats[k, 2])
+                begin = line + U(1 + repeats[k, 0])
+                end = begin + U(repeats[k, 1])
+                odd = load_little(page, end) ^ load_little(page, end - far)
+                end = min(end + zero_bytes(odd), stop)
+                early = max(begin, far + U(8)) - U(8)  # nothing stands before the page
+                odd = swap(load_little(page, early) ^ load_little(page, early - far))
+                begin = max(x, min(begin, early + U(8) - zero_bytes(odd)))
+                if begin + enough > end:
+                    continue
+                if kinds[place] == SPARSE:
+                    count = add_runs(page, x, begin, matches, count)
+                count = add_match(matches, count, begin, end, far)
+                x = end
+            if kinds[place] != DENSE:
+                count = add_runs(page, x, stop, matches, count)
+            line = stop
+    line_first[places * (first.size - 1)] = count

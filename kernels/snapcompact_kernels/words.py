@@ -55,6 +55,20 @@ def swap(value: np.uint64) -> np.uint64:
     return value << U(32) | value >> U(32)
 
 
+_DE_BRUIJN = 0x03F79D71B4CB0A89
+_BYTE_OF_BIT = np.zeros(64, np.uint8)
+for _bit in range(64):
+    _BYTE_OF_BIT[((1 << _bit) * _DE_BRUIJN % (1 << 64)) >> 58] = _bit // 8
+
+
+@kernel
+def zero_bytes(value: np.uint64) -> np.uint64:
+    """How many of the lowest bytes of `value` are 0, 7 at most (de Bruijn's sequence)."""
+    value |= U(1 << 63)
+    lowest = value & (~value + U(1))
+    return U(_BYTE_OF_BIT[lowest * U(_DE_BRUIJN) >> U(58)])
+
+
 @kernel
 def exchange(
     low: np.uint64, high: np.uint64, mask: np.uint64, shift: np.uint64

@@ -17,20 +17,21 @@ if TYPE_CHECKING:
     from snapcompact.fonts.atlas import Atlas
     from snapcompact.pages.shape import Shape
 
-MOST_BUFFERS = 8
+MOST_BUFFERS = 16
 """Held by a thread, for a few shapes in turn."""
-SLACK_BYTES = 16
-"""Behind a page: kernels that handle 8 cells at a time read and write so far beyond it."""
+SLACK_BYTES = 1024
+"""Behind a page: kernels that handle 8 cells at a time write beyond it, a stream has its header."""
 
 _local = threading.local()
 
 
-def page_buffer(shape: Shape) -> NDArray[np.uint8]:
-    """Room for the scanlines of one page of `shape`, to be used again and again."""
-    return np.empty(shape.grid_rows * shape.pitch_height * shape.line_bytes + SLACK_BYTES, np.uint8)
+def page_buffer(shape: Shape, times: int = 1) -> NDArray[np.uint8]:
+    """Room for `times` the scanlines of one page of `shape`, to be used again and again."""
+    page_bytes = shape.grid_rows * shape.pitch_height * shape.line_bytes
+    return np.empty(times * page_bytes + SLACK_BYTES, np.uint8)
 
 
-def thread_buffer(shape: Shape, use: str) -> NDArray[np.uint8]:
+def thread_buffer(shape: Shape, use: str, times: int = 1) -> NDArray[np.uint8]:
     """The :func:`page_buffer` of this thread for one `use`; what the last page left is in it.
 
     Writing each page to fresh memory would halve the speed.
@@ -39,7 +40,7 @@ def thread_buffer(shape: Shape, use: str) -> NDArray[np.uint8]:
     if (shape, use) not in held:
         if len(held) >= MOST_BUFFERS:
             held.clear()
-        held[shape, use] = page_buffer(shape)
+        held[shape, use] = page_buffer(shape, times)
     return held[shape, use]
 
 

@@ -29,10 +29,10 @@ PIXELS = {
     "made-up@9x17-700x400-cols2-lines-header": "d4aa5839ea41e687",
 }
 FILES = {
-    "8x16": "8e6b4da7c47c1964",
-    "11x16": "5973323c5b5a995d",
-    "8x22-wide": "60c9d7b7c74fdb42",
-    "made-up@9x17-700x400-cols2-lines-header": "46ff1cd4ae0c7530",
+    "8x16": "6474d7cd8dfdc948",
+    "11x16": "5b1a86f8d5f91b0f",
+    "8x22-wide": "e6cd6f85ae5e7551",
+    "made-up@9x17-700x400-cols2-lines-header": "cd656e77df9ac141",
 }
 
 

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 import zlib
 from typing import TYPE_CHECKING
 
@@ -15,7 +16,8 @@ from snapcompact.pages.glyphs import rows_filtered
 from snapcompact.pages.render import raster
 from snapcompact.pages.shape import Shape, parse_shape
 from snapcompact_kernels import deflate_codes as codes
-from snapcompact_kernels.deflate_matches import find_matches
+from snapcompact_kernels.deflate_matches import DENSE, LEAST_RUN, SPARSE, fit_matches
+from snapcompact_kernels.deflate_repeats import LEAST_CELLS, find_repeats
 from snapcompact_kernels.raster import filter_up
 from tests.pages.font import made_up_atlas
 from tests.pages.strategies import shapes, texts
@@ -77,7 +79,7 @@ def test_zlib_unpacks_full_pages(name: str) -> None:
 
 @settings(deadline=None, max_examples=100)
 @given(pages())
-def test_matches_hold_in_every_scanline(case: tuple[Shape, Atlas, bytes]) -> None:
+def test_repeats_hold_in_every_scanline(case: tuple[Shape, Atlas, bytes]) -> None:
     shape, atlas, text = case
     page = next(paginate([text], shape, atlas))
     lines = raster(page.cells, shape, atlas)
@@ -85,18 +87,19 @@ def test_matches_hold_in_every_scanline(case: tuple[Shape, Atlas, bytes]) -> Non
     up = rows_filtered(shape, atlas)
     filter_up(lines.reshape(-1), shape.row_bytes, up, filtered.reshape(-1))
     flat = filtered.reshape(-1)
-    tokens = np.empty((lines.size // 3, 3), np.int32)
-    first = np.empty(page.cells.shape[0] + 1, np.int32)
+    rows, columns = page.cells.shape
+    tokens = np.empty((rows * (columns // LEAST_CELLS), 3), np.int32)
+    first = np.empty(rows + 1, np.int32)
     block = shape.pitch_height * shape.line_bytes
     pitch = shape.pitch_width
-    count = find_matches(page.cells, atlas.width, pitch, shape.row_bytes, block, tokens, first)
+    count = find_repeats(page.cells, atlas.width, pitch, shape.row_bytes, block, tokens, first)
     assert first[0] == 0
     assert first[-1] == count
-    for row in range(page.cells.shape[0]):
+    for row in range(rows):
         behind = 0
         for byte, size, distance in tokens[first[row] : first[row + 1]].tolist():
-            assert byte >= behind
-            assert 3 <= size <= 258
+            assert size >= 1
+            assert byte + size > behind
             assert 1 <= distance <= 32768
             behind = byte + size
             assert behind <= shape.row_bytes
@@ -105,6 +108,59 @@ def test_matches_hold_in_every_scanline(case: tuple[Shape, Atlas, bytes]) -> Non
                 assert at >= distance
                 for i in range(at, at + size):
                     assert flat[i] == flat[i - distance]
+
+
+@pytest.mark.parametrize(
+    ("byte", "before", "behind", "stretched"),
+    [(40, 0, 0, (40, 50)), (40, 3, 2, (37, 52)), (40, 12, 30, (33, 57)), (40, 0, 4, (40, 54))],
+)
+def test_repeats_are_stretched_as_far_as_bytes_repeat(
+    byte: int, before: int, behind: int, stretched: tuple[int, int]
+) -> None:
+    size, distance = 10, 101
+    page = np.random.default_rng(1).integers(1, 256, 2 * distance + 16, dtype=np.uint8)
+    at = distance + 1 + byte
+    for i in range(at - before, at + size + behind):
+        page[i] = page[i - distance]
+    for i in (at - before - 1, at + size + behind):
+        page[i] = page[i - distance] ^ 1
+    matches = np.empty((page.size, 3), np.int32)
+    line_first = np.empty(3, np.int32)
+    repeats = np.array([[byte, size, distance]], np.int32)
+    kinds = np.full(1, DENSE)
+    fit_matches(
+        page,
+        distance,
+        repeats,
+        np.array([0, 0, 1], np.int32),
+        np.full(1, 8),
+        kinds,
+        matches,
+        line_first,
+    )
+    assert line_first.tolist() == [0, 0, 1]
+    begin, stop = stretched
+    assert matches[0].tolist() == [distance + 1 + begin, stop - begin, distance]
+
+
+@settings(deadline=None, max_examples=100)
+@given(st.lists(st.tuples(st.integers(0, 90), st.integers(1, 4)), max_size=12), st.integers(1, 250))
+def test_runs_of_paper_are_found(parts: list[tuple[int, int]], ink: int) -> None:
+    line = b"".join(bytes(paper) + bytes([ink]) * inked for paper, inked in parts) + bytes(20)
+    page = np.frombuffer(b"\x02" + line + bytes(8), np.uint8)
+    matches = np.empty((len(page), 3), np.int32)
+    line_first = np.empty(2, np.int32)
+    none = np.empty((0, 3), np.int32)
+    kinds = np.full(1, SPARSE)
+    fit_matches(
+        page, 1 + len(line), none, np.zeros(2, np.int32), np.full(1, 8), kinds, matches, line_first
+    )
+    expected = [
+        (run.start() + 1, len(run[0]) - 1)
+        for run in re.finditer(rb"\0+", page[: 1 + len(line)].tobytes())
+        if len(run[0]) >= LEAST_RUN
+    ]
+    assert matches[: line_first[1]].tolist() == [[at, size, 1] for at, size in expected]
 
 
 @settings(deadline=None, max_examples=100)

@@ -79,7 +79,8 @@ class PagePrinter:
     def paginate(self, pieces: Iterable[bytes]) -> Iterator[ToPrint]:
         """The pages of a transcript that comes in `pieces`; notes the glyphs in use."""
         for page in paginate(pieces, self.shape, self._typeface, self._start):
-            self._printed[page.cells] = True  # a third of the time that unique() takes
+            if not self._printed.take(page.cells).all():  # looking takes a tenth of marking
+                self._printed[page.cells] = True
             yield page, next(self._finished, None)
 
     def print(self, item: ToPrint) -> PageRow:
@@ -104,7 +105,7 @@ class PagePrinter:
             messages=(0, 0),
             cells=page.printed,
             rows=page.cells.shape[0],
-            escapes=_escapes(page.cells),
+            escapes=self._escapes(page.cells),
         )
 
     def glyphs(self) -> bytes:
@@ -112,6 +113,12 @@ class PagePrinter:
         from snapcompact.fonts.atlas import atlas_to_bdf
 
         return atlas_to_bdf(self.atlas, self.used).encode()
+
+    def _escapes(self, cells: NDArray[np.uint16]) -> int:
+        """Characters and bytes that `cells`, a page's that was paginated, print as escapes."""
+        if not (self._printed[_POINT] or self._printed[_BYTE]):
+            return 0
+        return int(((cells == _POINT) | (cells == _BYTE)).sum())
 
     def _check(self, png: bytes, printed: NDArray[np.uint8], page: PageCells) -> None:
         from snapcompact.pages.decode import reads_back
@@ -143,11 +150,6 @@ class PagePrinter:
         except OSError:
             return False
         return hashlib.sha256(data).hexdigest() == row.sha256
-
-
-def _escapes(cells: NDArray[np.uint16]) -> int:
-    """Characters and bytes that `cells` print as escapes."""
-    return int(((cells == _POINT) | (cells == _BYTE)).sum())
 
 
 def _finished_pages(folder: Path) -> Iterator[PageRow]:

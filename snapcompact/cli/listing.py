@@ -13,7 +13,6 @@ from snapcompact.errors import UnknownNameError
 from snapcompact.history.formats import by_name
 from snapcompact.history.sessions import Description, Found, describe, find, named
 from snapcompact.history.source import Source
-from snapcompact.tokens.estimate import DEFAULT_FAMILY, estimate_tokens
 
 SAMPLE_BYTES = 128 << 10
 """Start of a session whose tokens a byte stand for the whole's in the list."""
@@ -57,6 +56,8 @@ def run_sessions(
 
 def tokens_of(found: Found) -> int:
     """Tokens of the session's file, estimated from the start of it; 0 where it is packed."""
+    from snapcompact.tokens.estimate import estimate_tokens
+
     head = Source(str(found.path), found.path).head(SAMPLE_BYTES)
     if not head or found.path.name.endswith((".zst", ".gz", ".zip", ".db")):
         return 0
@@ -108,6 +109,8 @@ def _shortened(text: str, most: int, *, end: bool = False) -> str:
 
 
 def _as_dict(row: Row) -> dict[str, Any]:
+    from snapcompact.tokens.estimate import DEFAULT_FAMILY
+
     return {
         "path": str(row.found.path),
         "format": row.found.format,

@@ -18,8 +18,6 @@ from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PIL import Image, ImageFont
-
 from snapcompact.errors import InputError
 from snapcompact.fonts.bdf import MAX_CELL
 from snapcompact.fonts.font import Font, Glyph, glyph_name
@@ -27,6 +25,8 @@ from snapcompact.fonts.load import font_names
 from snapcompact.fonts.signs import MIN_CELL, sign_glyphs
 
 if TYPE_CHECKING:
+    from PIL import ImageFont
+
     from snapcompact.fonts.drawing import Rows
 
 _CODES = (*range(0x21, 0x7F), *range(0xA1, 0xD800), *range(0xE000, 0x33480))
@@ -148,6 +148,8 @@ def _unpacked(path: Path) -> bytes:
 
 def _opened(path: Path, data: bytes, size: int) -> ImageFont.FreeTypeFont | None:
     """The font at a size in px, or None where it has none."""
+    from PIL import ImageFont  # most pages are set in our own fonts alone
+
     try:
         return ImageFont.truetype(BytesIO(data), size, layout_engine=ImageFont.Layout.BASIC)
     except OSError as error:
@@ -219,6 +221,8 @@ def _lacks(font: ImageFont.FreeTypeFont, what: str) -> bool:
 
 def _placed(strike: _Strike, what: str, cells: int) -> Rows | None:
     """The glyph on its baseline, moved into its cells where it stands beside; None if too large."""
+    from PIL import Image
+
     width = strike.width * cells
     left, top, right, bottom = map(round, strike.font.getbbox(what, mode="1", anchor="ls"))
     if right - left > width or bottom - top > strike.height:

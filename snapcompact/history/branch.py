@@ -13,13 +13,15 @@ from typing import IO, TYPE_CHECKING
 import numpy as np
 
 from snapcompact.errors import UnknownNameError
+from snapcompact.files import disk_errors
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from numpy.typing import NDArray
 
-SPILL_BYTES = 64 << 20
+SPILL_BYTES = 4 << 20
+"""Memory that an array grew to is not given back; the file is read five times, at memory speed."""
 _CHUNK_BYTES = 1 << 20
 _WORDS = 4
 """Words of a row: id, parent, answer (lowest bit: sidechain), tool call. Hashes, 0 for none."""
@@ -69,8 +71,9 @@ class Tree:
         self._count += 1
         self._side += side
         if len(self._rows) * 8 >= SPILL_BYTES:
-            self._file = self._file or tempfile.TemporaryFile()  # noqa: SIM115 - until it is read
-            self._rows.tofile(self._file)
+            with disk_errors("write", f"a temporary file in {tempfile.gettempdir()}"):
+                self._file = self._file or tempfile.TemporaryFile()  # noqa: SIM115 - until read
+                self._rows.tofile(self._file)
             self._rows = array("q")
 
     @property

@@ -8,6 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numba
 import pytest
 
 from snapcompact_kernels import _jit
@@ -31,6 +32,11 @@ warm = cache_is_warm("entry")
 from snapcompact_kernels.entry import entry
 print(entry(1), warm, cache_folder() is not None)
 """
+LOADED = """
+import sys
+compiler = "numba.np.linalg"  # one of the modules numba imports before it compiles
+print(compiler in sys.modules)
+"""
 
 
 @pytest.fixture
@@ -45,11 +51,11 @@ def package(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def start(package: Path, cache: Path) -> subprocess.Popen[str]:
+def start(package: Path, cache: Path, code: str = RUN) -> subprocess.Popen[str]:
     environment = {k: v for k, v in os.environ.items() if not k.startswith("NUMBA_")}
     environment |= {"PYTHONPATH": str(package), "XDG_CACHE_HOME": str(cache)}
     return subprocess.Popen(
-        [sys.executable, "-c", RUN],
+        [sys.executable, "-c", code],
         env=environment,
         cwd=package,
         text=True,
@@ -58,8 +64,8 @@ def start(package: Path, cache: Path) -> subprocess.Popen[str]:
     )
 
 
-def run(package: Path, cache: Path) -> str:
-    out, err = start(package, cache).communicate()
+def run(package: Path, cache: Path, code: str = RUN) -> str:
+    out, err = start(package, cache, code).communicate()
     assert not err
     return out.strip()
 
@@ -71,6 +77,16 @@ def test_an_edited_callee_in_another_file_is_not_served_stale(package: Path) -> 
     assert run(package, cache) == "21 True True"
     (package / "snapcompact_kernels" / "callee.py").write_text(CALLEE.format(constant=30))
     assert run(package, cache) == "31 False True"
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="sets the cache folder by XDG_CACHE_HOME")
+@pytest.mark.skipif(
+    not numba.__version__.startswith(_jit._LIGHT), reason="loads as this version of numba does"
+)
+def test_compiled_code_loads_without_the_compiler(package: Path) -> None:
+    cache = package / "cache"
+    assert run(package, cache, RUN + LOADED).split() == ["21", "False", "True", "True"]
+    assert run(package, cache, RUN + LOADED).split() == ["21", "True", "True", "False"]
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="sets the cache folder by XDG_CACHE_HOME")

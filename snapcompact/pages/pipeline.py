@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
+from snapcompact.fonts.typeface import Typeface
 from snapcompact.pages import compress, png
 from snapcompact.pages.carried import carried_glyphs
 from snapcompact.pages.ink import PALETTES, depth_of
@@ -38,7 +39,7 @@ class PagePng:
 def render_pages(
     pages: Iterable[PageCells],
     shape: Shape,
-    atlas: Atlas,
+    atlas: Atlas | Typeface,
     *,
     effort: str = "fast",
     jobs: int = 0,
@@ -51,18 +52,23 @@ def render_pages(
     return in_order(partial(render_page, shape=shape, atlas=atlas, effort=effort), pages, jobs=jobs)
 
 
-def render_page(page: PageCells, shape: Shape, atlas: Atlas, *, effort: str = "fast") -> PagePng:
+def render_page(
+    page: PageCells, shape: Shape, atlas: Atlas | Typeface, *, effort: str = "fast"
+) -> PagePng:
     """One page drawn; deterministic."""
     return draw_page(page, shape, atlas, effort=effort)[0]
 
 
 def draw_page(
-    page: PageCells, shape: Shape, atlas: Atlas, *, effort: str = "fast"
+    page: PageCells, shape: Shape, atlas: Atlas | Typeface, *, effort: str = "fast"
 ) -> tuple[PagePng, NDArray[np.uint8]]:
     """One page drawn, and its scanlines as ``render.raster`` gives them.
 
-    They stand in a buffer of this thread, until it draws or reads the next page.
+    They stand in a buffer of this thread, until it draws or reads the next page. Of a typeface,
+    which grows, the glyphs are taken that the page was set in.
     """
+    if isinstance(atlas, Typeface):
+        atlas = page.atlas
     scanlines = raster(page.cells, shape, atlas, thread_buffer(shape, "page"))
     metadata = PageMetadata(
         shape=shape.name,

@@ -107,7 +107,6 @@ class Manifest:
     losses: dict[str, int] = field(default_factory=dict)
     damage: dict[str, int] = field(default_factory=dict)
     skipped: dict[str, int] = field(default_factory=dict)
-    tokens: dict[str, int] = field(default_factory=dict)
     times: dict[str, str] = field(default_factory=dict)
     resume: dict[str, Any] = field(default_factory=dict)
     """Where reading goes on when the source has grown (``history/resume.py``)."""
@@ -216,7 +215,6 @@ def load_manifest(data: bytes, where: str) -> Manifest:
         losses=check.table("losses", int),
         damage=check.table("damage", int),
         skipped=check.table("skipped", int),
-        tokens=check.table("tokens", int),
         times=check.table("times", str),
         resume=check.table("resume"),
         tool=str(raw.get("tool", ""))[:64],

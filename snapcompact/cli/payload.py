@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from snapcompact.cli.console import note, warn
+from snapcompact.cli.console import note, printable, warn
 from snapcompact.cli.options import ArchivePath, Output, Quiet
 
 if TYPE_CHECKING:
     from snapcompact.payload.compose import Payload
+    from snapcompact.providers.catalog import Match
 
 
 def register(app: typer.Typer) -> None:
@@ -64,14 +65,15 @@ def payload(
     if found.warning:
         warn(found.warning, quiet=quiet)
     if not quiet:
-        _report(made)
+        _report(made, found)
 
 
-def _report(made: Payload) -> None:
+def _report(made: Payload, found: Match) -> None:
+    row = "" if found.id == made.model else f" (counted by the row {made.model})"
     whole = "" if made.whole_text_tokens is None else f", {made.whole_text_tokens:,} as plain text"
     note(
         f"{len(made.images)} pages ({made.image_tokens:,} tokens) and {made.text_tokens:,} tokens "
-        f"of text for {made.model}{whole}"
+        f"of text for {printable(found.id)}{row}{whole}"
     )
     for remark in made.notes:
         note(remark)

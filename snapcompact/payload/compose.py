@@ -63,6 +63,7 @@ class Payload:
     """The parts in order, and what they cost; image tokens are the dear end."""
 
     model: str
+    """Name of the catalog's row it was made by."""
     parts: tuple[Part, ...]
     text_tokens: int
     image_tokens: int

@@ -42,7 +42,8 @@ def test_a_request_for_each_provider(
     assert body["model"] == model
     assert "base64" in out.read_text() or "inlineData" in out.read_text()
     assert len(body[key]) == 1
-    assert "pages" in capsys.readouterr().err
+    said = capsys.readouterr().err
+    assert f" for {model} (counted by the row {match(load_catalog(), model).model.name})" in said
     assert run(args) == 2  # an existing file stays
 
 

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from snapcompact.archive.append import append_archive as append_archive
+    from snapcompact.archive.fonts import Fonts as Fonts
     from snapcompact.archive.read import Archive as Archive
     from snapcompact.archive.read import open_archive as open_archive
     from snapcompact.archive.verify import verify_archive as verify_archive
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
 _HOMES = {
     "Archive": "archive.read",
     "ArchiveOptions": "archive.write",
+    "Fonts": "archive.fonts",
     "Message": "history.model",
     "Session": "history.session",
     "Shape": "pages.shape",

@@ -21,6 +21,8 @@ class PageText:
     text: bytes | None
     damage: tuple[tuple[int, int], ...]
     metadata: PageMetadata | None
+    glyphs: bytes = b""
+    """The chunk of the glyphs it carries."""
 
 
 def read_page(png: bytes, atlas: Atlas, shape: Shape) -> PageText:
@@ -29,4 +31,4 @@ def read_page(png: bytes, atlas: Atlas, shape: Shape) -> PageText:
     read = read_cells(image.scanlines, shape, atlas)
     damage = tuple((int(row), int(column)) for row, column in read.bad)
     text = None if damage else cells_to_text(read.cells, shape, atlas)
-    return PageText(text, damage, image.metadata)
+    return PageText(text, damage, image.metadata, image.glyphs)

@@ -183,10 +183,13 @@ def _lines(archive: Archive, name: str, found: _Findings) -> Iterator[bytes]:
 def _decoded(archive: Archive, row: PageRow, found: _Findings) -> tuple[PageRow, bytes | None]:
     """The row and its page's text, None if that is not what was printed."""
     from snapcompact.archive.page import read_page
+    from snapcompact.pages.carried import agrees
 
     try:
         png = read_file(archive.store, row.file, MOST_PAGE_BYTES)
         page = read_page(png, archive.atlas, archive.shape)
+        if page.glyphs and not agrees(page.glyphs, archive.atlas):
+            found.add("carries glyphs that are not those of the archive", row.page)
     except SnapcompactError as exc:
         found.add(str(exc), row.page)
         return row, None

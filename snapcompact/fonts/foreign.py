@@ -10,6 +10,7 @@ from __future__ import annotations
 import gzip
 import re
 import zlib
+from bisect import bisect_left
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
@@ -34,6 +35,8 @@ _CODES = (*range(0x21, 0x7F), *range(0xA1, 0xD800), *range(0xE000, 0x33480))
 MAX_UNPACKED_BYTES = 256 << 20
 _ABSENT = "\U0010ffff"
 """A noncharacter: what is drawn for it is drawn for all a font lacks."""
+_RARE_SIZES = (5, 59, 61)
+"""Sizes in px that no bitmap font has all of."""
 _SAMPLE = "ÅÑ|gjpqy_()[]{}@W"
 """Letters that reach far up, down or aside, to size an outline font by."""
 _WIDE_SAMPLE = "漢語한글"
@@ -159,17 +162,18 @@ def _opened(path: Path, data: bytes, size: int) -> ImageFont.FreeTypeFont | None
 
 
 def _strike(path: Path, data: bytes, fit: Fit) -> _Strike:
-    sizes = {size: font for size in range(4, MAX_CELL + 1) if (font := _opened(path, data, size))}
-    # A bitmap font has a few sizes, an outline font all.
-    if len(sizes) > MAX_CELL // 2:
-        return _outline_strike(path, sizes, *(fit.cell or fit.outline))
-    fitting = [font for font in sizes.values() if _fits(font, fit)]
-    if not fitting:
+    # A bitmap font has a few sizes, an outline font all. Each open size holds a copy of the file.
+    if all(_opened(path, data, size) for size in _RARE_SIZES):
+        return _outline_strike(path, data, *(fit.cell or fit.outline))
+    best = None
+    for size in range(4, MAX_CELL + 1):
+        font = _opened(path, data, size)
+        best = font if font is not None and _fits(font, fit) else best
+    if best is None:
         raise InputError(f"{path}: has no size that fits a cell of {fit.cell or fit.within} px")
-    font = fitting[-1]
-    ascent, descent = font.getmetrics()
-    width, height = fit.cell or (round(font.getlength("n")), ascent + descent)
-    return _Strike(font, width, height, ascent + (height - ascent - descent) // 2)
+    ascent, descent = best.getmetrics()
+    width, height = fit.cell or (round(best.getlength("n")), ascent + descent)
+    return _Strike(best, width, height, ascent + (height - ascent - descent) // 2)
 
 
 def _fits(font: ImageFont.FreeTypeFont, fit: Fit) -> bool:
@@ -182,21 +186,24 @@ def _fits(font: ImageFont.FreeTypeFont, fit: Fit) -> bool:
     return round(font.getlength("n")) <= fit.within[0] and height <= fit.within[1]
 
 
-def _outline_strike(
-    path: Path, sizes: dict[int, ImageFont.FreeTypeFont], width: int, height: int
-) -> _Strike:
+def _outline_strike(path: Path, data: bytes, width: int, height: int) -> _Strike:
     """The largest size whose sample letters fit the cell, centred in it.
 
     Of a font that has none of them (emoji, rare scripts) the largest whose lines fit.
     """
-    best = None
-    for font in sizes.values():
+
+    def too_large(size: int) -> bool:
+        font = _opened(path, data, size)
+        assert font is not None  # an outline font
         top, bottom, wide = _extent(font)
-        if wide <= width + 0.5 and bottom - top <= height:
-            best = _Strike(font, width, height, round(-top + (height - bottom + top) // 2))
-    if best is None:
+        return wide > width + 0.5 or bottom - top > height
+
+    size = 3 + bisect_left(range(4, MAX_CELL + 1), True, key=too_large)
+    font = _opened(path, data, size) if size > 3 else None
+    if font is None:
         raise InputError(f"{path}: no size of the font fits a cell of {width}x{height} px")
-    return best
+    top, bottom, _ = _extent(font)
+    return _Strike(font, width, height, round(-top + (height - bottom + top) // 2))
 
 
 def _extent(font: ImageFont.FreeTypeFont) -> tuple[float, float, float]:

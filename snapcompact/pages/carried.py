@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import struct
 import zlib
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import deflate
@@ -81,12 +82,52 @@ def dump_glyphs(atlas: Atlas, ids: NDArray[np.intp]) -> bytes:
     return bytes(deflate.zlib_compress(head + marks.tobytes() + pixels.tobytes(), 9))
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class _Table:
+    """A chunk as arrays: ``codes`` and ``wide`` (glyphs,), ``pixels`` (cells, height, width)."""
+
+    codes: NDArray[np.int64]
+    wide: NDArray[np.bool_]
+    pixels: NDArray[np.uint8]
+
+    @property
+    def first(self) -> NDArray[np.int64]:
+        """The first cell of each glyph."""
+        return np.asarray(np.cumsum(1 + self.wide) - 1 - self.wide, np.int64)
+
+
 def parse_glyphs(chunk: bytes) -> Font:
     """The font of the glyphs in a `chunk`; it may lack what escapes need.
 
     Raises PageError where the chunk is not as :func:`dump_glyphs` writes it, VersionError where a
     newer version wrote it. Memory is bounded by MAX_BYTES.
     """
+    table = _parsed(chunk)
+    _, height, width = table.pixels.shape
+    places = zip(table.codes.tolist(), table.first.tolist(), (1 + table.wide).tolist(), strict=True)
+    glyphs = tuple(_glyph(code, table.pixels[at : at + cells]) for code, at, cells in places)
+    return Font("carried", width, height, height, glyphs)
+
+
+def agrees(chunk: bytes, atlas: Atlas) -> bool:
+    """Whether all glyphs in `chunk` are in `atlas` and look the same; raises as parse_glyphs."""
+    table = _parsed(chunk)
+    special = table.codes >= _FIRST_SPECIAL
+    ids = np.where(
+        special,
+        table.codes - _FIRST_SPECIAL + int(min(Special)),
+        atlas.glyph_of[np.where(special, 0, table.codes)],
+    )
+    if (ids == NO_GLYPH).any() or (atlas.wide[ids] != table.wide).any():
+        return False
+    if table.pixels.shape[1:] != atlas.bitmaps.shape[1:]:
+        return False
+    cells = np.repeat(ids, 1 + table.wide)
+    cells[table.first[table.wide] + 1] += 1
+    return bool((atlas.bitmaps[cells] == table.pixels).all())
+
+
+def _parsed(chunk: bytes) -> _Table:
     data = _unpacked(chunk)
     if data[:1] > bytes([VERSION]):
         raise VersionError(f"page glyphs have layout {data[0]}, newer than {VERSION}: update")
@@ -106,12 +147,7 @@ def parse_glyphs(chunk: bytes) -> Font:
     _check_codes(codes, wide)
     packed = np.frombuffer(data, np.uint8, offset=_HEAD.size + 4 * count).reshape(-1, cell_bytes)
     pixels = np.unpackbits(packed, axis=1, count=width * height).reshape(-1, height, width)
-    first = np.cumsum(1 + wide) - 1 - wide
-    glyphs = tuple(
-        _glyph(code, pixels[at : at + cells])
-        for code, at, cells in zip(codes.tolist(), first.tolist(), (1 + wide).tolist(), strict=True)
-    )
-    return Font("carried", width, height, height, glyphs)
+    return _Table(codes, wide, pixels)
 
 
 def page_atlas(image: PageImage, shape: Shape, load_atlas: Callable[[str], Atlas]) -> Atlas:

@@ -87,7 +87,7 @@ def glyph_tables(atlas: Atlas) -> GlyphTables:
     raise UsageError(f"font {atlas.name!r} has two glyphs that look the same")
 
 
-@lru_cache(maxsize=16)
+@lru_cache(maxsize=4)
 def rows_filtered(shape: Shape, atlas: Atlas) -> NDArray[np.bool_]:
     """(pitch height,) true where scanlines at that place are packed as what changes from above.
 

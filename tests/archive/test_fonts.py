@@ -27,6 +27,7 @@ from snapcompact.readback.lone import read_lone_pages
 from snapcompact.transcript.write import write_transcript
 from tests.archive import stranger
 from tests.fonts.files import EMOJI, HAN, HANGUL, cjk_file
+from tests.pages.test_carried import packed, with_chunk
 
 SHAPE = "8x16@9x16-576x320"
 SHIPPED = Path(our_fonts.__file__).parent
@@ -172,3 +173,15 @@ def test_a_page_that_names_a_file_has_it_not_opened(tmp_path: Path) -> None:
     with pytest.raises(UnknownNameError, match=r"page\.png.*not shipped"):
         list(read_lone_pages([page]))
     assert [read.text for read in read_lone_pages([page], shape=shape.name)] == [b"text"]
+
+
+def test_a_page_that_carries_other_glyphs_is_found(tmp_path: Path) -> None:
+    out = archived(tmp_path, ArchiveOptions(SHAPE, fallback=(cjk_file(tmp_path),)))
+    page = min((out / "pages").iterdir())
+    page.write_bytes(with_chunk(page.read_bytes(), packed({0x4E00: list(range(16))})))
+    with open_archive(out) as archive:
+        problems = verify_archive(archive, jobs=1).problems
+    assert ["carries glyphs that are not those" in str(found) for found in problems].count(
+        True
+    ) == 1
+    assert all(found.page == 1 for found in problems)

@@ -11,7 +11,9 @@ from snapcompact.fonts import load
 from snapcompact.fonts.atlas import NO_GLYPH, build_atlas, load_atlas
 from snapcompact.fonts.bdf import bdf_text
 from snapcompact.fonts.font import Font, Glyph
+from snapcompact.fonts.foreign import Fit
 from snapcompact.fonts.load import font_names, load_font
+from snapcompact.fonts.typeface import open_typeface
 
 UNIFONT = Path("/usr/share/fonts/X11/misc/unifont.pcf.gz")
 
@@ -82,6 +84,5 @@ def test_a_shipped_font_has_one_cell() -> None:
 @pytest.mark.skipif(not UNIFONT.exists(), reason="Unifont is not installed (xfonts-unifont)")
 def test_unifont_draws_what_ours_lacks() -> None:
     text = "漢字「」。、한글（）ー"
-    fonts = [load_font("8x16"), load_font(str(UNIFONT), (8, 16))]
-    atlas = build_atlas(fonts, {ord(c) for c in text})
+    atlas = open_typeface(("8x16", str(UNIFONT)), Fit()).cover(text.encode())
     assert all(atlas.wide[atlas.glyph_of[ord(c)]] for c in text)

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from snapcompact.errors import PageError, SnapcompactError, UnknownNameError, VersionError
 from snapcompact.fonts.atlas import Atlas, Special, load_atlas
 from snapcompact.pages import png
-from snapcompact.pages.carried import MAX_BYTES, page_atlas, parse_glyphs
+from snapcompact.pages.carried import MAX_BYTES, agrees, page_atlas, parse_glyphs
 from snapcompact.pages.cells import paginate
 from snapcompact.pages.decode import read_text
 from snapcompact.pages.pipeline import render_page
@@ -169,6 +169,19 @@ def test_glyphs_that_are_known_already_are_passed_over(tmp_path: Path) -> None:
     image = png.decode(data)
     whole = page_atlas(image, shape, shipped)
     assert page_atlas(image, shape, lambda _: whole) is whole
+
+
+def test_what_agrees_with_other_glyphs_is_seen(tmp_path: Path) -> None:
+    data, shape = drawn(tmp_path)
+    chunk = png.decode(data).glyphs
+    whole = page_atlas(png.decode(data), shape, shipped)
+    assert agrees(chunk, whole)
+    assert not agrees(chunk, load_atlas("8x16"))
+    assert not agrees(packed({0x4E00: NOISE}), whole)
+    assert not agrees(packed({ord("a"): NOISE}), whole)
+    assert agrees(packed({ord("a"): A_BYTES}), whole)
+    assert not agrees(packed({ord("a"): A_BYTES[:12]}, (8, 12)), whole)
+    assert not agrees(packed({0x110000: NOISE}), whole)
 
 
 def test_a_special_cell_is_named_as_the_format_says() -> None:

@@ -106,12 +106,18 @@ def fit_matches(
                 early = max(begin, far + U(8)) - U(8)  # nothing stands before the page
                 odd = swap(load_little(page, early) ^ load_little(page, early - far))
                 begin = max(x, min(begin, early + U(8) - zero_bytes(odd)))
-                if begin + enough > end:
-                    continue
-                if kinds[place] == SPARSE:
+                if kinds[place] == DENSE and end <= begin + U(LONGEST):
+                    # Written always, kept if long enough: no branch that the processor must guess.
+                    matches[count, 0] = begin
+                    matches[count, 1] = end - begin
+                    matches[count, 2] = far
+                    kept = begin + enough <= end
+                    count += 1 if kept else 0
+                    x = end if kept else x
+                elif begin + enough <= end:
                     count = add_runs(page, x, begin, matches, count)
-                count = add_match(matches, count, begin, end, far)
-                x = end
+                    count = add_match(matches, count, begin, end, far)
+                    x = end
             if kinds[place] != DENSE:
                 count = add_runs(page, x, stop, matches, count)
             line = stop

@@ -7,6 +7,7 @@ text: reading takes all but paper for ink.
 from __future__ import annotations
 
 import re
+from functools import cache
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
@@ -55,6 +56,7 @@ _MARKER = re.compile(r"(?:^|\n(?:\x81 *)?)(?P<mark>¶[+*]?(?P<scope>\w+)|(?P<clo
 _SENTENCE_END = re.compile(r"[.!?](?=[ \n])")
 
 
+@cache
 def depth_of(ink: str) -> int:
     """Bits a pixel that pages of `ink` need: 1, 2 or 4."""
     return next(bits for bits in (1, 2, 4) if len(PALETTES[ink]) <= 1 << bits)

@@ -74,5 +74,7 @@ def flow_to_cells(
 
 def header_cells(shape: Shape, short_id: str, number: int, line: int) -> NDArray[np.uint16]:
     """The header row: id, page number, number of the first line; empty if `shape` has none."""
-    text = f"{short_id} p{number} L{line}" if shape.header else ""
+    if not shape.header:
+        return np.empty(0, np.uint16)
+    text = f"{short_id} p{number} L{line}"
     return np.frombuffer(text.encode("ascii"), np.uint8)[: shape.grid_columns].astype(np.uint16)

@@ -14,6 +14,7 @@ VERSION = 1
 MAX_BYTES = 4096
 """More than any page writes; larger chunks are refused unread."""
 
+_ENCODER = json.JSONEncoder(separators=(",", ":"), sort_keys=True)
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 _LIMITS = {"version": 1 << 16, "page": 1 << 53, "offset": 1 << 53, "length": 1 << 53}
 
@@ -38,7 +39,7 @@ class PageMetadata:
     def to_json(self) -> bytes:
         """Compact JSON in ASCII; equal values give equal bytes."""
         value = {key: getattr(self, key) for key in self.__slots__}  # asdict() takes 12 us a page
-        return json.dumps(value, separators=(",", ":"), sort_keys=True).encode("ascii")
+        return _ENCODER.encode(value).encode("ascii")
 
 
 def parse_metadata(text: bytes) -> PageMetadata:

@@ -11,7 +11,7 @@ import difflib
 import re
 import tomllib
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from importlib.resources import files
 from types import MappingProxyType
 from typing import TYPE_CHECKING
@@ -40,7 +40,7 @@ _NAME = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Shape:
     """Geometry of a page; all lengths in px.
 
@@ -61,6 +61,13 @@ class Shape:
     ink: str = "black"
     header: bool = False
     indent: bool = False
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    @cached_property
+    def _hash(self) -> int:
+        return hash(self.name)  # once: a page looks up half a dozen things by its shape
 
     def __post_init__(self) -> None:
         checks = {
@@ -88,42 +95,42 @@ class Shape:
         if wrong := [rule for rule, holds in checks.items() if not holds]:
             raise UsageError(f"shape {self.name!r} makes no page: {'; '.join(wrong)}")
 
-    @property
+    @cached_property
     def grid_columns(self) -> int:
         """Cells across the whole page."""
         return self.page_width // self.pitch_width
 
-    @property
+    @cached_property
     def grid_rows(self) -> int:
         """Cells down the whole page, the header row included."""
         return self.page_height // self.pitch_height
 
-    @property
+    @cached_property
     def column_cells(self) -> int:
         """Cells across one newspaper column."""
         return (self.grid_columns - self.gutter * (self.columns - 1)) // self.columns
 
-    @property
+    @cached_property
     def text_rows(self) -> int:
         """Rows of text in all columns of one page together."""
         return (self.grid_rows - self.header) * self.columns
 
-    @property
+    @cached_property
     def page_cells(self) -> int:
         """Cells of text that one page holds."""
         return self.text_rows * self.column_cells
 
-    @property
+    @cached_property
     def row_bytes(self) -> int:
         """Bytes of one scanline at one bit a pixel."""
         return (self.page_width + 7) // 8
 
-    @property
+    @cached_property
     def line_bytes(self) -> int:
         """Bytes of one scanline with the filter byte that PNG puts before it."""
         return 1 + self.row_bytes
 
-    @property
+    @cached_property
     def name(self) -> str:
         """The name that :func:`parse_shape` reads back."""
         parts = [

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -17,7 +17,7 @@ from snapcompact.cli.kernels import announce_compiling
 from snapcompact.history.session import open_session
 from snapcompact.payload.census import Tally
 from snapcompact.payload.estimate import Estimate, ModelEstimate, estimate
-from snapcompact.payload.worth import Worth
+from snapcompact.payload.worth import NO_IMAGES, Worth
 from snapcompact.providers.catalog import UNKNOWN, Match, match, user_catalog
 from snapcompact.tokens.table import families
 from snapcompact.transcript.fidelity import preparation
@@ -204,28 +204,34 @@ def _model_dict(model: ModelEstimate) -> dict[str, Any]:
 
 def _print_csv(results: list[tuple[str, Estimate]]) -> None:
     out = io.StringIO()
-    rows = [
-        {
-            "session": name,
-            "model": model.match.id,
-            "text_tokens": model.text_tokens,
-            **asdict(worth),
-            "faults": "; ".join(worth.faults),
-            "context_tokens": result.census.context.total,
-            "context_measured": result.census.context.measured,
-            "context_factor": round(result.census.context.factor, 4),
-        }
-        for name, result in results
-        for model in result.models
-        for worth in model.shapes
-    ]
-    if rows:
-        writer = csv.DictWriter(out, list(rows[0]), lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(rows)
+    writer = csv.DictWriter(out, _COLUMNS, lineterminator="\n")
+    writer.writeheader()
+    for name, result in results:
+        context = result.census.context
+        for model in result.models:
+            for worth in model.shapes or (None,):
+                writer.writerow(
+                    {
+                        "session": name,
+                        "model": model.match.id,
+                        "text_tokens": model.text_tokens,
+                        **(asdict(worth) if worth else {"verdict": NO_IMAGES}),
+                        "faults": "; ".join(worth.faults) if worth else "",
+                        "context_tokens": context.total,
+                        "context_measured": context.measured,
+                        "context_factor": round(context.factor, 4),
+                    }
+                )
     for line in out.getvalue().splitlines():
         say(line)
 
+
+_COLUMNS = (
+    *("session", "model", "text_tokens"),
+    *(field.name for field in fields(Worth)),
+    *("context_tokens", "context_measured", "context_factor"),
+)
+"""Columns of the comma-separated form, one row a shape; a model without images has one row."""
 
 _FORMS: Mapping[str, Callable[[list[tuple[str, Estimate]]], None]] = MappingProxyType(
     {"csv": _print_csv, "json": _print_json, "table": _print_tables}

@@ -85,6 +85,15 @@ def test_all_models_are_judged(session: Path, capsys: pytest.CaptureFixture[str]
     assert all(m["text_tokens"] > 0 for m in said)
 
 
+def test_a_model_without_images_has_its_row(
+    session: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["estimate", str(session), "--model", "deepseek-v3", "--csv"]) == 0
+    (row,) = csv.DictReader(io.StringIO(capsys.readouterr().out))
+    assert int(row["text_tokens"]) > 0
+    assert (row["shape"], row["verdict"]) == ("", "takes no images")
+
+
 def test_nothing_in_it_is_nothing_to_count(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -17,6 +17,7 @@ import numpy as np
 from token_errors import errors_of
 from token_fit import Words, backed_off, quantised, sum_cells, sum_rare_cells, word_table
 from token_labels import FAMILIES
+from token_scripts import scripts_of
 from token_text import Corpus, Document
 
 from snapcompact.tokens.table import FOLDER, Errors, Table, encode_table
@@ -57,7 +58,8 @@ def fit(corpus: Corpus) -> Table:
     runs = runs_of(corpus)
     words = Words(documents)
     foreign = sum_cells([d for d in documents if d.kind.startswith("lang-")])
-    rare = quantised(backed_off(sum_rare_cells(documents, words), foreign))
+    known = scripts_of(corpus)
+    rare = quantised(backed_off(sum_rare_cells(documents, words), foreign, known))
     unknown = Errors(0, 0, 0, 0, 0)
     return Table(
         family=corpus.family,
@@ -65,7 +67,7 @@ def fit(corpus: Corpus) -> Table:
         source="",
         errors=unknown,
         errors_fast=unknown,
-        costs=quantised(backed_off(sum_cells([*documents, *runs]), foreign)),
+        costs=quantised(backed_off(sum_cells([*documents, *runs]), foreign, known)),
         rare_costs=rare,
         words=word_table(documents, words, rare, runs),
     )

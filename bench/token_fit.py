@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from snapcompact.tokens.machine import ROW_COUNT
+from snapcompact.tokens.machine import ROW_COUNT, STEPS_OF_KIND, Kind
 from snapcompact.tokens.table import CELLS
 from snapcompact_kernels import features
 
 if TYPE_CHECKING:
+    from token_scripts import Script
     from token_text import Document
 
 Floats = NDArray[np.float64]
@@ -75,11 +76,12 @@ def sum_cells(
     return sums, sizes
 
 
-def backed_off(fitted: Sums, foreign: Sums) -> Floats:
+def backed_off(fitted: Sums, foreign: Sums, scripts: Sequence[Script]) -> Floats:
     """Mean token starts of each cell of ``costs``, in tokens.
 
     A cell (row, previous symbol, symbol) falls back to (row, symbol), that to a group of symbols;
-    one of non-ASCII bytes to the mean of its group and row in `foreign`, the sums of all words.
+    one of non-ASCII bytes to the mean of its group and row in `foreign`, the sums of all words, or
+    where it tells a script of `scripts`, to what that costs (:func:`script_priors`).
     """
     sums, sizes = (part.reshape(ROW_COUNT, 128, 128) for part in fitted)
     capped = np.minimum(1, CAP / np.maximum(sizes, 1e-9))
@@ -92,8 +94,55 @@ def backed_off(fitted: Sums, foreign: Sums) -> Floats:
     overall = other_sums.sum(0) / np.maximum(other_sizes.sum(0), 1e-9)
     rate = (other_sums + GROUP_PRIOR * overall) / (other_sizes + GROUP_PRIOR)
     symbol[:, 64:] = (rate @ one_hot.T)[:, 64:]
+    fallback = np.repeat(symbol[:, None, :], 128, axis=1)
+    told = script_priors(sums, sizes, scripts)
+    fallback[_LETTERS] = np.where(np.isnan(told), fallback[_LETTERS], told)
     prior = np.repeat([PRIOR, FOREIGN_PRIOR], 64)
-    return np.asarray((sums + prior * symbol[:, None, :]) / (sizes + prior)).reshape(-1)
+    return np.asarray((sums + prior * fallback) / (sizes + prior)).reshape(-1)
+
+
+_LETTERS = slice(
+    sum(steps for kind, steps in STEPS_OF_KIND.items() if kind < Kind.LETTERS),
+    sum(steps for kind, steps in STEPS_OF_KIND.items() if kind <= Kind.LETTERS),
+)
+"""The rows of words with non-ASCII letters."""
+MOST = 255 / 256
+"""Tokens a byte can cost."""
+
+
+def script_priors(sums: Floats, sizes: Floats, scripts: Sequence[Script]) -> Floats:
+    """Tokens of a byte by (previous symbol, symbol), NaN where these tell no script of `scripts`.
+
+    A character of two bytes is told by its lead; of three by its second byte, since scripts share
+    the lead, which then costs what it does in the text fitted on.
+    """
+    leads = sums[_LETTERS].sum((0, 1)) / np.maximum(sizes[_LETTERS].sum((0, 1)), 1e-9)
+    told = np.full((128, 128), np.nan)
+    for (lead, after), script in _script_of_symbols(scripts).items():
+        if after:
+            behind = np.clip((script.rate - leads[lead]) / 2, 0, MOST)
+            told[lead, after] = told[after, 64:96] = behind
+        else:
+            told[:, lead] = told[lead, 64:96] = min(script.rate / 2, MOST)
+    return told
+
+
+def _script_of_symbols(scripts: Sequence[Script]) -> dict[tuple[int, int], Script]:
+    """The script told by the symbols of a lead and a second byte, 0 where the lead alone tells it.
+
+    Of scripts with the same symbols it is the one behind E0, whose blocks are the living ones of
+    India and Thailand, else the one with more letters there.
+    """
+    best: dict[tuple[int, int], tuple[bool, int, Script]] = {}
+    for script in scripts:
+        chars = [chr(point).encode() for point in script.points]
+        keys = [(c[0] >> 1, c[1] >> 1 if len(c) == 3 else 0) for c in chars]
+        for lead, after in set(keys):
+            rank = (chars[0][0] == 0xE0, keys.count((lead, after)))
+            known = best.get((lead, after))
+            if known is None or rank > known[:2]:
+                best[lead, after] = (*rank, script)
+    return {key: script for key, (_, _, script) in best.items()}
 
 
 def quantised(costs: Floats) -> NDArray[np.uint8]:

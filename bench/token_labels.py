@@ -46,9 +46,38 @@ def labeler(family: str, anthropic_wheel: Path | None = None) -> Labeler:
         return _splintr(SPLINTR[family])
     if family in CTOK:
         return _ctok(CTOK[family])
-    if anthropic_wheel is None:
-        raise SystemExit("claude-legacy needs --anthropic-wheel anthropic-0.38.0-…whl")
     return _legacy(anthropic_wheel)
+
+
+def vocabulary(family: str, anthropic_wheel: Path | None = None) -> list[str]:
+    """The pieces of the family's vocabulary that are text, blanks around them cut off, by rank."""
+    if family in SPLINTR:
+        import splintr
+
+        tokenizer: Any = splintr.Tokenizer.from_pretrained(SPLINTR[family])
+        raw = [_piece(tokenizer, token) for token in range(tokenizer.vocab_size)]
+    else:
+        raw = _legacy_pieces(anthropic_wheel)
+    texts = (piece.decode("utf-8", "replace") for piece in raw)
+    return [text.strip(" \u2581") for text in texts if "\ufffd" not in text]
+
+
+def _piece(tokenizer: Any, token: int) -> bytes:
+    try:
+        return bytes(tokenizer.decode_token_bytes(token))
+    except ValueError:  # numbers between the vocabulary and its special tokens
+        return b""
+
+
+def _legacy_pieces(wheel: Path | None) -> list[bytes]:
+    """The vocabulary of a byte-level BPE, whose file writes bytes as printable characters."""
+    ids: dict[str, int] = _legacy_tokenizer(wheel).get_vocab()
+    plain = [*range(33, 127), *range(161, 173), *range(174, 256)]
+    byte_of = {chr(byte): byte for byte in plain}
+    others = [byte for byte in range(256) if byte not in plain]
+    byte_of |= {chr(256 + at): byte for at, byte in enumerate(others)}
+    ranked = sorted(ids, key=lambda piece: ids[piece])
+    return [bytes(byte_of.get(char, 0xFF) for char in piece) for piece in ranked]
 
 
 def _splintr(name: str) -> Labeler:
@@ -75,11 +104,17 @@ def _splintr(name: str) -> Labeler:
     return label
 
 
-def _legacy(wheel: Path) -> Labeler:
+def _legacy_tokenizer(wheel: Path | None) -> Any:
     from tokenizers import Tokenizer
 
+    if wheel is None:
+        raise SystemExit("claude-legacy needs --anthropic-wheel anthropic-0.38.0-…whl")
     with zipfile.ZipFile(wheel) as pack:
-        tokenizer: Any = Tokenizer.from_str(pack.read("anthropic/tokenizer.json").decode())
+        return Tokenizer.from_str(pack.read("anthropic/tokenizer.json").decode())
+
+
+def _legacy(wheel: Path | None) -> Labeler:
+    tokenizer = _legacy_tokenizer(wheel)
     tokenizer.encode_special_tokens = True
 
     def label(part: str) -> Labels:

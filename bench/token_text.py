@@ -85,14 +85,14 @@ class Corpus:
         self.text = text
         self.cache = cache / family
         self.family = family
-        self._wheel = wheel
+        self.wheel = wheel
         self._labeler: Labeler | None = None
 
     def label(self, data: bytes) -> NDArray[np.uint8]:
         """Tokens that start at each byte of `data`."""
         path = self.cache / f"{hashlib.sha256(data).hexdigest()[:24]}.npy"
         if not path.exists():
-            self._labeler = self._labeler or labeler(self.family, self._wheel)
+            self._labeler = self._labeler or labeler(self.family, self.wheel)
             path.parent.mkdir(parents=True, exist_ok=True)
             np.save(path, self._labeler(data.decode()))
         return np.asarray(np.load(path), np.uint8)

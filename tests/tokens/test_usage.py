@@ -36,10 +36,15 @@ def answer(total: int, data: bytes = b"Yes.", stop: str = "end_turn", key: str =
     return said(Role.ASSISTANT, data, Meta(id=key, model="m", stop=stop, usage=usage))
 
 
+def counted(*words: bytes) -> int:
+    """Tokens of messages that say `words`, rounded once."""
+    return round(float(message_tokens([said(Role.USER, part) for part in words]).sum()))
+
+
 def test_without_usage_all_is_estimated() -> None:
     found = context_tokens([said(Role.USER, WORDS), said(Role.ASSISTANT, WORDS)])
     assert (found.measured, found.answer, found.factor) == (0, None, 1.0)
-    assert found.total == found.estimated == 2 * estimate_tokens(WORDS)
+    assert found.total == found.estimated == counted(WORDS, WORDS)
     assert found.share_measured == 0
 
 
@@ -47,7 +52,7 @@ def test_what_follows_the_newest_answer_is_estimated() -> None:
     tail = [said(Role.USER, WORDS), said(Role.USER, WORDS)]
     found = context_tokens([said(Role.USER, WORDS), answer(500), answer(900), *tail])
     assert (found.measured, found.answer) == (900, 2)
-    assert found.estimated == 2 * estimate_tokens(WORDS)
+    assert found.estimated == counted(WORDS, WORDS)
     assert found.share_measured == 900 / found.total
 
 

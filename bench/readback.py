@@ -1,15 +1,17 @@
 """The exact reader on damaged pages of real sessions: errors, and how well its doubts tell them.
 
-``python bench/readback.py [--pages N] [--shapes A,B] [SESSION...]``; by default the shared corpus.
+``python bench/readback.py [--pages N] [--shapes A,B] [--damages A;B] [--json FILE]
+[SESSION...]``; by default the shared corpus. Seconds are those of the process on all cores.
 """
 
 from __future__ import annotations
 
 import argparse
+import datetime
 import io
 import json
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -70,17 +72,22 @@ DAMAGE: Mapping[str, Callable[[Grey], bytes]] = {
     "half size": lambda grey: as_file(scaled(grey, 0.5)),
     "5 % salt": lambda grey: as_file(salted(grey, 0.05)),
     "half size, JPEG 30": lambda grey: as_file(scaled(grey, 0.5), "JPEG", quality=30),
+    "half size, JPEG 25": lambda grey: as_file(scaled(grey, 0.5), "JPEG", quality=25),
+    "0.4 of the size": lambda grey: as_file(scaled(grey, 0.4)),
+    "5 % salt, JPEG 10": lambda grey: as_file(salted(grey, 0.05), "JPEG", quality=10),
     "15 % salt": lambda grey: as_file(salted(grey, 0.15)),
 }
 
 
-def measure(name: str, sessions: list[Path], pages: int) -> list[dict[str, object]]:
+def measure(
+    name: str, sessions: list[Path], pages: int, damages: Sequence[str]
+) -> Iterator[dict[str, object]]:
     shape = parse_shape(name)
     sample = print_sessions(sessions, shape, pages, 0).sample
-    rows = []
-    for damage, harm in DAMAGE.items():
+    for damage in damages:
+        harm = DAMAGE[damage]
         wrong = total = flagged_wrong = flagged_right = unread = 0
-        begun = time.perf_counter()
+        begun = time.process_time()
         for page in sample:
             image = decode(page.picture.data)
             cells = read_cells(image.scanlines, shape, page.picture.atlas).cells
@@ -97,13 +104,12 @@ def measure(name: str, sessions: list[Path], pages: int) -> list[dict[str, objec
             total += cells.size
             flagged_wrong += int((bad & doubt).sum())
             flagged_right += int((doubt & ~bad).sum())
-        rows.append({
+        yield {
             "shape": shape.name, "damage": damage, "pages": len(sample), "cells": total,
             "wrong": wrong, "error_rate": wrong / max(total, 1), "flagged_wrong": flagged_wrong,
             "flagged_right_rate": flagged_right / max(total - wrong, 1), "unread_pages": unread,
-            "seconds_per_page": (time.perf_counter() - begun) / max(len(sample), 1),
-        })  # fmt: skip
-    return rows
+            "seconds_per_page": (time.process_time() - begun) / max(len(sample), 1),
+        }  # fmt: skip
 
 
 def main() -> None:
@@ -111,11 +117,13 @@ def main() -> None:
     parser.add_argument("sessions", nargs="*", type=Path)
     parser.add_argument("--pages", type=int, default=4)
     parser.add_argument("--shapes", default=SHAPES)
+    parser.add_argument("--damages", default=";".join(DAMAGE), help="with semicolons between")
+    parser.add_argument("--json", type=Path, help="file to keep the figures in")
     arguments = parser.parse_args()
     sessions = arguments.sessions or sorted(CORPUS.glob("*.jsonl"))
     rows: list[dict[str, object]] = []
     for name in arguments.shapes.split(","):
-        for row in measure(name, sessions, arguments.pages):
+        for row in measure(name, sessions, arguments.pages, arguments.damages.split(";")):
             rows.append(row)
             print(
                 f"{row['shape']:24} {row['damage']:20} {row['wrong']:6} wrong of {row['cells']:7} "
@@ -124,7 +132,9 @@ def main() -> None:
                 f"{float(str(row['seconds_per_page'])):.1f} s a page",
                 flush=True,
             )
-    print(json.dumps({"machine": machine(), "rows": rows}))
+    if arguments.json:
+        found = {"machine": machine(), "date": f"{datetime.date.today()}", "rows": rows}
+        arguments.json.write_text(json.dumps(found, indent=1, ensure_ascii=False) + "\n")
 
 
 if __name__ == "__main__":

@@ -191,7 +191,7 @@ def _read(
     for number, page in enumerate(pages):
         seen[number, : page.shape[0], : page.shape[1]] = page[:height]
     known = glyph_templates(shape, atlas)
-    glyphs = known.ink[np.searchsorted(known.ids, ids)]
+    glyphs = known.ink[np.searchsorted(known.ids, ids)].astype(np.float32)
     prior = _prior(truth, ids)
     noise = np.asarray(sight.eye.noise / printed.contrast, np.float32)
     phases = down.phases[printed.row] * 64 + across.phases[printed.column]

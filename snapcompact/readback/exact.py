@@ -9,7 +9,7 @@ compared with every glyph, blurred as the page is. Cells whose second best glyph
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -25,6 +25,7 @@ from snapcompact.pages.shape import parse_shape, shapes
 from snapcompact.readback.grid import Grid, find_grid, straighten
 from snapcompact.readback.loose import loose_text
 from snapcompact.readback.nearest import nearest_glyphs
+from snapcompact.readback.optics import phases_of, scaled_taps
 from snapcompact.readback.templates import glyph_templates
 from snapcompact.readback.truth import page_rows
 
@@ -179,7 +180,15 @@ def _see(
     page = page[used]
     shown = straighten(np.ones_like(ink), wide, inked_size)[used] > 0.99
     templates = glyph_templates(shape, atlas)
-    nearest = nearest_glyphs(np.ascontiguousarray(page), shown, templates)
+    origin = replace(
+        wide,
+        left=wide.left + used[1].start * wide.scale_x,
+        top=wide.top + used[0].start * wide.scale_y,
+    )
+    nearest = nearest_glyphs(
+        np.ascontiguousarray(page), shown, templates, phases_of(origin, page.shape),
+        scaled_taps(origin) if min(grid.scale_x, grid.scale_y) < 1 else None,
+    )  # fmt: skip
     cells = np.full((nearest.cells.shape[0], shape.grid_columns), NO_GLYPH, np.uint16)
     unsure = np.ones(cells.shape, np.bool_)
     cells[:, : nearest.cells.shape[1]] = templates.ids[nearest.cells]

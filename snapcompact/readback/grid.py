@@ -100,7 +100,7 @@ def _in_place(ink: NDArray[np.float32], shape: Shape, atlas: Atlas) -> bool:
     if ink.shape[1] != shape.page_width or ink.shape[0] % height or not rows:
         return False
     nodes = _inky_nodes(ink, rows, columns, height, width)
-    templates = glyph_templates(shape, atlas, ascii_only=True).ink
+    templates = glyph_templates(shape, atlas, ascii_only=True).ink.astype(np.float32)
     padded = np.pad(ink, 1)
     view = np.lib.stride_tricks.sliding_window_view(padded, (height, width))
     flat = blur(templates, gaussian(BLURS_PX[1] / 2)).reshape(len(templates), -1)
@@ -173,7 +173,7 @@ def _find_offset(
     patches = view[inky[:, 0] * height, inky[:, 1] * width]
     windows = np.lib.stride_tricks.sliding_window_view(patches, (height, width), axis=(1, 2))
     best = (0.0, 0.0, 2.0)
-    templates = glyph_templates(shape, atlas, ascii_only=True).ink
+    templates = glyph_templates(shape, atlas, ascii_only=True).ink.astype(np.float32)
     for sigma in BLURS_PX:
         flat = blur(templates, gaussian(sigma)).reshape(len(templates), -1)
         for y in range(height):
@@ -227,13 +227,16 @@ def _refined(ink: NDArray[np.float32], grid: Grid, shape: Shape, atlas: Atlas) -
 
 def _snapped(grid: Grid, width_ratio: float) -> Grid:
     """`grid` with scales and origin that are round within the error of finding them made round."""
+    near = 0.1
     for ratio in (1.0, width_ratio):
         if abs(grid.scale_x / ratio - 1) < 2e-4 and abs(grid.scale_y / ratio - 1) < 4e-4:
             grid = replace(grid, scale_x=ratio, scale_y=ratio)
+            if ratio == width_ratio:  # the whole page, and nothing around it
+                near = 0.35
             break
     whole_x, whole_y = float(round(grid.left)), float(round(grid.top))
     off_x, off_y = abs(grid.left - whole_x), abs(grid.top - whole_y)
-    if off_x < 0.1 * grid.scale_x and off_y < 0.1 * grid.scale_y:
+    if off_x < near * grid.scale_x and off_y < near * grid.scale_y:
         grid = replace(grid, left=whole_x, top=whole_y)
     return grid
 
@@ -260,7 +263,7 @@ def _shift(part: NDArray[np.float32], shape: Shape, atlas: Atlas, axis: int) -> 
     if rows < 1 or columns < 1:
         return 0.0
     nodes = _inky_nodes(part, rows, columns, height, width)
-    templates = glyph_templates(shape, atlas, ascii_only=True).ink
+    templates = glyph_templates(shape, atlas, ascii_only=True).ink.astype(np.float32)
     flat = blur(templates, gaussian(BLURS_PX[1] / 2)).reshape(len(templates), -1)
     costs = []
     for step in steps.tolist():

@@ -1,7 +1,7 @@
 """Glyphs as a damaged page shows them: bitmaps on their pitch, blurred like the page.
 
-*Ink* is float32, 0 for paper and 1 for ink. A *kernel* (odd, odd) float32 is the blur: what a
-single pixel of ink looks like on the page, in page pixels.
+*Ink* is 0 for paper and 1 for ink. A *kernel* (odd, odd) float32 is the blur: what a single pixel
+of ink looks like on the page, in page pixels.
 """
 
 from __future__ import annotations
@@ -34,17 +34,10 @@ class Templates:
     """
 
     ids: NDArray[np.uint16]
-    ink: NDArray[np.float32]
+    ink: NDArray[np.uint8]
     partner: NDArray[np.intp]
     is_right: NDArray[np.bool_]
     common: NDArray[np.bool_]
-
-    def of(self, some: NDArray[np.intp]) -> Templates:
-        """Only `some` of them (indices), none of them wide."""
-        nothing = np.full(some.size, -1, np.intp)
-        return Templates(
-            self.ids[some], self.ink[some], nothing, self.is_right[some], self.common[some]
-        )
 
 
 def glyph_templates(shape: Shape, atlas: Atlas, *, ascii_only: bool = False) -> Templates:
@@ -53,7 +46,7 @@ def glyph_templates(shape: Shape, atlas: Atlas, *, ascii_only: bool = False) -> 
     if ascii_only:
         known = known & (np.arange(known.size) < 127) & (np.arange(known.size) > 31)
     ids = np.flatnonzero(known).astype(np.uint16)
-    ink = np.zeros((ids.size, shape.pitch_height, shape.pitch_width), np.float32)
+    ink = np.zeros((ids.size, shape.pitch_height, shape.pitch_width), np.uint8)
     top = (shape.pitch_height - atlas.height) // 2
     left = (shape.pitch_width - atlas.width) // 2
     ink[:, top : top + atlas.height, left : left + atlas.width] = atlas.bitmaps[ids]
@@ -85,33 +78,7 @@ def blur(ink: NDArray[np.float32], kernel: NDArray[np.float32]) -> NDArray[np.fl
     return out
 
 
-def fit_kernel(
-    clean: NDArray[np.float32],
-    seen: NDArray[np.float32],
-    shown: NDArray[np.bool_],
-    pixels: int = 20_000,
-) -> NDArray[np.float32]:
-    """The kernel under which `clean` (height, width) comes nearest to `seen`, by least squares.
-
-    `pixels` in or beside ink that are `shown` are looked at, the same ones each time.
-    """
-    reach = KERNEL_SIDE // 2
-    padded = np.pad(clean, reach)
-    near = (blur(clean, np.ones((3, 3), np.float32)) > 0) & shown
-    places = np.flatnonzero(near)
-    if places.size > pixels:
-        places = np.random.default_rng(0).choice(places, pixels, replace=False)
-    ys, xs = np.divmod(places, clean.shape[1])
-    taps = [(y, x) for y in range(KERNEL_SIDE) for x in range(KERNEL_SIDE)]
-    matrix = np.stack([padded[ys + y, xs + x] for y, x in taps], axis=1).astype(np.float64)
-    target = seen[ys, xs].astype(np.float64)
-    # A little ridge keeps taps that few pixels tell apart near 0.
-    square = matrix.T @ matrix + 5e-5 * len(target) * np.eye(len(taps))
-    kernel = np.linalg.solve(square, matrix.T @ target)
-    return kernel.reshape(KERNEL_SIDE, KERNEL_SIDE).astype(np.float32)
-
-
-def draw(cells: NDArray[np.intp], templates: Templates) -> NDArray[np.float32]:
+def draw(cells: NDArray[np.intp], templates: Templates) -> NDArray[np.uint8]:
     """The ink of a page whose `cells` (rows, columns) are indices of `templates`."""
     rows, columns = cells.shape
     _, height, width = templates.ink.shape

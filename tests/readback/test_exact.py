@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from functools import cache
 
 import numpy as np
 import pytest
@@ -12,11 +14,16 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from snapcompact.errors import PageError
-from snapcompact.fonts.atlas import load_atlas
+from snapcompact.fonts.atlas import Atlas, build_atlas, load_atlas
+from snapcompact.fonts.font import Glyph, glyph_name
+from snapcompact.fonts.load import load_font
+from snapcompact.pages.cells import paginate
+from snapcompact.pages.pipeline import render_page
 from snapcompact.pages.shape import parse_shape
 from snapcompact.readback.exact import CellsSeen, see_cells
 from snapcompact.readback.loose import loose_text
 from snapcompact.readback.nearest import nearest_glyphs
+from snapcompact.readback.pairs import choose
 from snapcompact.readback.templates import Templates
 from tests.readback.pages import SMALL, WORDS, grey_of, made_page, picture
 
@@ -143,7 +150,7 @@ def test_escapes_of_a_damaged_page_are_undone() -> None:
 
 def test_halves_of_wide_glyphs_are_read_as_pairs() -> None:
     rng = np.random.default_rng(3)
-    ink = (rng.random((12, 16, 8)) < 0.4).astype(np.float32)
+    ink = (rng.random((12, 16, 8)) < 0.4).astype(np.uint8)
     ink[0] = 0
     partner = np.full(12, -1)
     partner[[8, 10]] = 9, 11
@@ -154,6 +161,75 @@ def test_halves_of_wide_glyphs_are_read_as_pairs() -> None:
     for row, column in ((0, 0), (3, 7), (3, 9), (11, 18)):
         cells[row, column : column + 2] = 8, 9
     page = ink[cells].transpose(0, 2, 1, 3).reshape(12 * 16, 20 * 8)
-    noisy = np.where(rng.random(page.shape) < 0.05, 1 - page, page).astype(np.float32)
+    noisy = np.where(rng.random(page.shape) < 0.05, 1.0 - page, page).astype(np.float32)
     found = nearest_glyphs(noisy, np.ones(page.shape, np.bool_), templates)
     assert (found.cells == cells).all()
+
+
+@pytest.mark.parametrize("row_length", [1, 2, 5])
+def test_the_cheapest_filling_of_a_row_is_found(row_length: int) -> None:
+    rng = np.random.default_rng(row_length)
+    partner = np.array([-1, -1, -1, 4, -1, 6, -1])
+    for _ in range(40):
+        costs = rng.integers(0, 9, (row_length, 2)).astype(np.float32)
+        wide = rng.integers(0, 18, (row_length - 1, 2)).astype(np.float32)
+        ids = np.tile([0, 1], (row_length, 1))
+        found = choose((1, row_length), partner, ids, costs, np.tile([3, 5], (len(wide), 1)), wide)
+        fillings = list(all_fillings(costs, wide))
+        cheapest = min(cost for cost, _ in fillings)
+        assert (cheapest, tuple(found.cells[0].tolist())) in fillings
+        assert (found.margin >= 0).all()
+
+
+def all_fillings(costs: Grey, wide: Grey, at: int = 0) -> Iterator[tuple[float, tuple[int, ...]]]:
+    """Cost and cells of every way to fill a row from `at` on."""
+    if at == len(costs):
+        yield 0.0, ()
+        return
+    for glyph in range(2):
+        for cost, rest in all_fillings(costs, wide, at + 1):
+            yield cost + float(costs[at, glyph]), (glyph, *rest)
+        if at < len(wide):
+            for cost, rest in all_fillings(costs, wide, at + 2):
+                yield cost + float(wide[at, glyph]), (3 + 2 * glyph, 4 + 2 * glyph, *rest)
+
+
+def test_wide_glyphs_of_a_scaled_page_are_matched_over_both_cells() -> None:
+    """Halves of other wide glyphs fit as well as the right ones: a third was read wrong."""
+    atlas = with_wide_glyphs()
+    points = "".join(map(chr, range(0x4E00, 0x4E00 + WIDE)))
+    text = WORDS + points * 2 + WORDS
+    page = next(paginate([text.encode()], SMALL, atlas))
+    grey = grey_of(render_page(page, SMALL, atlas).png)
+    smaller = resized(grey, round(grey.shape[1] * 0.8), round(grey.shape[0] * 0.8))
+    read = see_cells(picture(smaller), lambda _: atlas, shape=SMALL)
+    assert (read.cells[: len(page.cells)] == page.cells).all()
+
+
+WIDE = 60
+
+
+@cache
+def with_wide_glyphs() -> Atlas:
+    """The large font and WIDE glyphs of four strokes, each half shared by many of them."""
+    rng = np.random.default_rng(2)
+    font = load_font("8x16")
+    strokes = rng.integers(0, 2**8, (8, 16)) & rng.integers(0, 2**8, (8, 16))
+    drawn = []
+    for number in range(WIDE):
+        left, right = strokes[number % 8], strokes[number // 8]
+        rows = tuple(int(a) << 8 | int(b) for a, b in zip(left, right, strict=True))
+        code = 0x4E00 + number
+        drawn.append(Glyph(glyph_name(code), code, rows, 2))
+    return build_atlas([font, replace(font, name="wide", glyphs=tuple(drawn))])
+
+
+def test_a_page_of_small_glyphs_at_half_size() -> None:
+    """Its pixels are blurred by where they fall between those of the picture."""
+    shape = parse_shape("6x12@6x12-504x240")
+    page, given_page = made_page(TEXT, shape)
+    grey = grey_of(given_page.data)
+    half = resized(grey, grey.shape[1] // 2, grey.shape[0] // 2)
+    read = see_cells(picture(half), load_atlas, shape=shape)
+    wrong = read.cells[: len(page.cells)] != page.cells
+    assert wrong.mean() < 0.001

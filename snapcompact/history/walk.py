@@ -167,7 +167,9 @@ class Walk:
                 )
             )
 
-    def leave_point(self, title: int, answers: Callable[[int], tuple[str, ...]] | None) -> None:
+    def leave_point(
+        self, title: int, answers: Callable[[int], tuple[str, ...]] | None = None
+    ) -> None:
         """All is told: where a later reading may go on, if it may.
 
         `title` is the title's rank; `answers` gives the ids of answers that began before an offset

@@ -140,19 +140,70 @@ def contents(out: Path) -> tuple[list[tuple[str, bytes]], list[MessageRow], list
         return pages, list(archive.message_rows()), facts
 
 
-def check_cuts(data: bytes, cuts: list[int], folder: Path) -> None:
+def check_cuts(data: bytes, cuts: list[int], folder: Path, name: str = "claude_code") -> None:
     """Growing at `cuts` (bytes) gives the archive of the whole."""
     source = folder / "session.jsonl"
     source.write_bytes(data)
-    write_archive(open_session(source, format="claude_code"), folder / "whole", OPTIONS)
+    write_archive(open_session(source, format=name), folder / "whole", OPTIONS)
     for number, cut in enumerate([*cuts, len(data)]):
         source.write_bytes(data[:cut])
-        session = open_session(source, format="claude_code")
+        session = open_session(source, format=name)
         if number:
             append_archive(session, folder / "grown", jobs=1)
         else:
             write_archive(session, folder / "grown", OPTIONS)
     assert contents(folder / "grown") == contents(folder / "whole")
+
+
+def tree(name: str, seed: int, rewinds: float) -> Records:
+    """Records of a pi or kit session."""
+    chance = random.Random(seed)
+    records: Records = [{"type": "session", "version": 3, "id": "s", "cwd": "/w"}]
+    tip = ""
+    for number in range(140):
+        entry = f"e{number}"
+        role, said = ("user", "toolResult", "assistant")[number % 3], f"said {number} " * 9
+        call = f"c{number - number % 3}"  # an answer's call, and the result behind the question
+        if name == "pi":
+            use = {"type": "toolCall", "id": f"c{number + 1}", "name": "bash", "arguments": {}}
+            parts: Any = [{"type": "text", "text": said}] + [use] * (role == "assistant")
+            message = {"role": role, "content": parts, "toolCallId": call}
+            record = {"type": "message", "id": entry, "parentId": tip or None, "message": message}
+        else:
+            kinds: Any = [{"type": "text", "data": {"text": said}}]
+            if role == "assistant":
+                use = {"id": f"c{number + 1}", "name": "bash", "input": "{}"}
+                kinds.append({"type": "tool_call", "data": use})
+            elif role == "toolResult":
+                result = {"tool_call_id": call, "content": said}
+                kinds = [{"type": "tool_result", "data": result}]
+            kit_role = "tool" if role == "toolResult" else role
+            record = {"type": "message", "id": entry, "role": kit_role, "parts": kinds}
+            record |= {"parent_id": tip} if tip else {}
+        records.append(record)
+        if number % 20 == 7:
+            records.append({"type": "session_info", "id": f"n{number}", "name": f"name {number}"})
+            records[-1]["parentId" if name == "pi" else "parent_id"] = entry
+            entry = f"n{number}"
+        tip = entry
+        if chance.random() < rewinds and number > 10:
+            tip = f"e{number - chance.randrange(2, 9)}"
+    return records
+
+
+@pytest.mark.parametrize("name", ["pi", "kit"])
+@pytest.mark.parametrize("rewinds", [0.0, 0.06])
+def test_a_tree_with_one_path_is_read_on(
+    name: str, rewinds: float, tmp_path: Path, told: list[bool]
+) -> None:
+    data = jsonl(tree(name, 5, rewinds))
+    cuts = random.Random(6).sample(line_ends(data)[40:], 3)
+    refused = ""
+    try:
+        check_cuts(data, sorted(cuts), tmp_path, name)
+    except UsageError as error:
+        refused = str(error)
+    assert "rewound" in refused if rewinds else told == [True] * 3
 
 
 def line_ends(data: bytes) -> list[int]:

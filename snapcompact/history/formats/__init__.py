@@ -1,12 +1,15 @@
 """The session formats, one module each, in the order in which they are tried.
 
-A format module has two functions, and a third where one file holds many conversations:
+A format module has two functions, a third where one file holds many conversations, a fourth where
+files grow at their end:
 
 - ``sniff(head: Head) -> bool``: whether the content is this format; earlier rows have said no.
 - ``read(source: Source, options: Options, report: Report) -> Iterator[Message]``: the messages,
   streamed, so that a prefix of the file gives a prefix of the messages. Facts, skipped records,
   copies and damage go to `report`.
 - ``conversations(source: Source) -> tuple[Conversation, ...]``.
+- ``resume(source, options, report, point) -> Iterator[Message]``, where a file that has grown need
+  not be read from its beginning: ``read`` then leaves points in ``report.trail`` (``resume.py``).
 
 To add one here: a module and a row in FORMATS. To add one from outside: an entry point in the
 group ``snapcompact.formats`` that names such a module; it may also have ``TITLE`` and ``PLACES``.

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 
     from snapcompact.history.formats import Head, Options
     from snapcompact.history.report import Report
+    from snapcompact.history.resume import Point
     from snapcompact.history.source import Source
 
 _ROLES = {
@@ -60,11 +61,25 @@ def sniff(head: Head) -> bool:
 
 def read(source: Source, options: Options, report: Report) -> Iterator[Message]:
     """The messages on the path to the last entry, in file order."""
-    session = _Session(report)
-    walk = Walk(source, options, link, one_path=True)
+    return _read(source, options, report, None)
+
+
+def resume(source: Source, options: Options, report: Report, point: Point) -> Iterator[Message]:
+    """The messages on the active path from `point` on."""
+    return _read(source, options, report, point)
+
+
+def _read(
+    source: Source, options: Options, report: Report, point: Point | None
+) -> Iterator[Message]:
+    session = _Session(report, point)
+    walk = Walk(source, options, link, one_path=True, trail=report.trail, point=point)
     for step in walk.steps(report):
+        if step.record.get("role") in ("user", "tool"):
+            walk.mark(step, report)
         for message in session.messages(step.record, step.line, step.offset):
             yield left(message) if step.left else message
+    walk.leave_point(session.titles.rank)
 
 
 def link(entry: Json) -> Link | None:
@@ -76,9 +91,11 @@ def link(entry: Json) -> Link | None:
 
 
 class _Session:
-    def __init__(self, report: Report) -> None:
+    def __init__(self, report: Report, point: Point | None) -> None:
         self._report = report
-        self._titles = Titles(report, ("name",))
+        self.titles = Titles(report, ("name",))
+        if point:
+            self.titles.rank = point.title
 
     def messages(self, entry: Json, line: int, offset: int) -> Iterator[Message]:
         kind = text_of(entry.get("type"))
@@ -101,7 +118,7 @@ class _Session:
                 for key, name in (("id", "id"), ("cwd", "cwd"), ("parent_session_id", "parent")):
                     self._report.learn(name, entry.get(key))
             case "session_info":
-                self._titles.add("name", entry.get("name"))
+                self.titles.add("name", entry.get("name"))
                 self._report.skipped[kind] += 1
             case _ if kind in _BOOKKEEPING:
                 self._report.skipped[kind] += 1
@@ -119,7 +136,7 @@ class _Session:
             for block in part_blocks(part, self._report)
         ]
         if role is Role.USER:
-            self._titles.prompt(" ".join(b.text for b in found if isinstance(b, Text)))
+            self.titles.prompt(" ".join(b.text for b in found if isinstance(b, Text)))
         if not found:
             self._report.skipped["empty message"] += 1
         label = (said or "no role") if role is Role.NOTE else ""

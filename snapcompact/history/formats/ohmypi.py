@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from snapcompact.history.formats import Head, Options
     from snapcompact.history.report import Report
+    from snapcompact.history.resume import Point
     from snapcompact.history.source import Source
 
 _REFERENCE = re.compile(r"blob:sha256:([0-9a-f]{64})")
@@ -33,8 +34,17 @@ def sniff(head: Head) -> bool:
 
 def read(source: Source, options: Options, report: Report) -> Iterator[Message]:
     """As pi's; a blob that lies beside the session is read, and checked by its hash."""
+    return _with_blobs(pi.read(source, options, report), source, report)
+
+
+def resume(source: Source, options: Options, report: Report, point: Point) -> Iterator[Message]:
+    """As pi's."""
+    return _with_blobs(pi.resume(source, options, report, point), source, report)
+
+
+def _with_blobs(messages: Iterator[Message], source: Source, report: Report) -> Iterator[Message]:
     folders = _folders(source.path)
-    for message in pi.read(source, options, report):
+    for message in messages:
         yield replace(message, blocks=tuple(_block(b, folders, report) for b in message.blocks))
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from snapcompact.history.blocks import Json, text_of
+from snapcompact.history.blocks import Json, json_of, text_of
 from snapcompact.history.formats.pi_entries import Entries
 from snapcompact.history.spans import left
 from snapcompact.history.walk import Link, Walk
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from snapcompact.history.formats import Head, Options
     from snapcompact.history.model import Message
     from snapcompact.history.report import Report
+    from snapcompact.history.resume import Point
     from snapcompact.history.source import Source
 
 
@@ -28,11 +29,30 @@ def sniff(head: Head) -> bool:
 
 def read(source: Source, options: Options, report: Report) -> Iterator[Message]:
     """The messages on the path to the last entry, in file order."""
-    entries = Entries(report)
-    walk = Walk(source, options, link, one_path=True)
+    return _read(source, options, report, None)
+
+
+def resume(source: Source, options: Options, report: Report, point: Point) -> Iterator[Message]:
+    """The messages on the active path from `point` on."""
+    return _read(source, options, report, point)
+
+
+def _read(
+    source: Source, options: Options, report: Report, point: Point | None
+) -> Iterator[Message]:
+    entries = Entries(report, point)
+    walk = Walk(source, options, link, one_path=True, trail=report.trail, point=point)
     for step in walk.steps(report):
+        if _asks(step.record):
+            walk.mark(step, report, entries.model)
         for message in entries.messages(step.record, step.line, step.offset):
             yield left(message) if step.left else message
+    walk.leave_point(entries.titles.rank)
+
+
+def _asks(entry: Json) -> bool:
+    """Whether an entry gives a message that no answer goes on with."""
+    return json_of(entry.get("message")).get("role") in ("user", "toolResult")
 
 
 def link(entry: Json) -> Link | None:

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from snapcompact.history.report import Report
+    from snapcompact.history.resume import Point
 
 _BOOKKEEPING = {
     "credential_pin",
@@ -44,10 +45,13 @@ _ENVELOPE = {"type", "id", "parentId", "timestamp", "summary", "preserveData"}
 class Entries:
     """Turns entries into messages; keeps the model and the title."""
 
-    def __init__(self, report: Report) -> None:
+    def __init__(self, report: Report, point: Point | None = None) -> None:
         self._report = report
-        self._titles = Titles(report, ("name", "title"))
-        self._model = ""
+        self.titles = Titles(report, ("name", "title"))
+        self.model = ""
+        """In use; what a later reading has to know at its point."""
+        if point:
+            self.titles.rank, self.model = point.title, point.words
 
     def messages(self, entry: Json, line: int, offset: int) -> Iterator[Message]:
         """Messages of one entry, of version 1, 2 or 3."""
@@ -73,17 +77,17 @@ class Entries:
     def _bookkeeping(self, kind: str, entry: Json, meta: Meta) -> Iterator[Message]:
         learn = self._report.learn
         if kind in ("session", "model_change"):
-            self._model = text_of(entry.get("modelId")) or text_of(entry.get("model"))
-            learn("model", self._model)
+            self.model = text_of(entry.get("modelId")) or text_of(entry.get("model"))
+            learn("model", self.model)
         if kind == "session":
             learn("id", entry.get("id"))
             learn("cwd", entry.get("cwd"))
             learn("parent", entry.get("parentSession") or entry.get("branchedFrom"))
             return
         if kind == "session_info":
-            self._titles.add("name", entry.get("name"))
+            self.titles.add("name", entry.get("name"))
         elif kind in ("title", "title_change"):
-            self._titles.add("title", entry.get("title"))
+            self.titles.add("title", entry.get("title"))
         elif kind == "custom":
             kind = f"custom {text_of(entry.get('customType'))}".strip()
         elif kind not in _BOOKKEEPING and kind != "model_change":
@@ -97,7 +101,7 @@ class Entries:
         meta = Meta(
             place.id,
             place.time or time_text(said.get("timestamp")),
-            text_of(said.get("model")) or self._model,
+            text_of(said.get("model")) or self.model,
             _stop(said),
             usage_of(said.get("usage")),
             place.line,
@@ -106,7 +110,7 @@ class Entries:
         match role:
             case "user":
                 found = blocks(said.get("content"))
-                self._titles.prompt(" ".join(b.text for b in found if isinstance(b, Text)))
+                self.titles.prompt(" ".join(b.text for b in found if isinstance(b, Text)))
                 yield from self._said(Role.USER, found, "", meta)
             case "assistant":
                 yield from self._answer(said, meta)

@@ -258,7 +258,7 @@ def main() -> None:
     for session in sessions:
         print(json.dumps(asdict(session), indent=1))
     for size in grown:
-        print({key: round(value, 1) for key, value in size.items()})
+        print({key: round(value, 3) for key, value in size.items()})
     found = {
         "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
         "machine": {

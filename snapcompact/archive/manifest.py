@@ -9,8 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 from dataclasses import asdict, dataclass, field
-from operator import attrgetter
-from typing import Any
+from typing import Any, NamedTuple
 
 import orjson
 
@@ -26,8 +25,7 @@ MOST_PAGE_BYTES = 64 << 20
 _MOST = 1 << 62
 
 
-@dataclass(frozen=True, slots=True)
-class PageRow:
+class PageRow(NamedTuple):
     """A page: where it is and what it holds. Offsets are bytes of the transcript."""
 
     page: int
@@ -47,8 +45,7 @@ class PageRow:
     """Characters and bytes no glyph stands for, printed as framed numbers."""
 
 
-@dataclass(frozen=True, slots=True)
-class MessageRow:
+class MessageRow(NamedTuple):
     """A message: where it is printed, and what the transcript does not say of it."""
 
     message: int
@@ -153,12 +150,7 @@ def dump_row(row: PageRow | MessageRow) -> bytes:
 
 
 def _kept(row: PageRow | MessageRow) -> dict[str, Any]:
-    values = zip(row.__slots__, _FIELDS[type(row)](row), strict=True)
-    return {name: value for name, value in values if value is not None and value not in _EMPTY}
-
-
-_FIELDS = {kind: attrgetter(*kind.__slots__) for kind in (PageRow, MessageRow)}
-_EMPTY: tuple[object, ...] = ("", ())
+    return {k: v for k, v in zip(row._fields, row, strict=True) if v or type(v) is int}
 
 
 def dump_manifest(manifest: Manifest) -> bytes:

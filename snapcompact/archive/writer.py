@@ -122,7 +122,7 @@ class ArchiveWriter:
             )
             cells = self._printer.paginate(feed(transcriber))
             for row in in_order(self._printer.print, cells, jobs=jobs):
-                spanned = replace(row, messages=transcriber.span(row.offset, row.length))
+                spanned = row._replace(messages=transcriber.span(row.offset, row.length))
                 self._keep(spanned, pages)
                 advance(1)
         if base is None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import deque
 from dataclasses import dataclass
 from enum import Enum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from snapcompact.history.model import Message, Role, ToolCall, ToolResult
 from snapcompact.history.resume import OlderCall
@@ -30,8 +30,7 @@ class Standing(Enum):
     """No call is known."""
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
+class Answer(NamedTuple):
     """The call that a result answers: message index from 0 and block index, -1 for an orphan."""
 
     standing: Standing

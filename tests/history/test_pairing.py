@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -28,7 +27,7 @@ def _result(call: str) -> Message:
 
 def _answers(messages: Sequence[Message]) -> list[Answer]:
     """Answers without the numbers of their calls."""
-    return [replace(answer, number=0) for _, answer in pair(messages) if answer is not None]
+    return [answer._replace(number=0) for _, answer in pair(messages) if answer is not None]
 
 
 @pytest.mark.parametrize(

@@ -57,9 +57,10 @@ def typeface_of(archive: Archive, fonts: Fonts) -> Typeface:
             f"the archive is printed with font {font.get('name')}, and not with this or this "
             f"version of it ({typeface.atlas.name}); archive the session anew under another name"
         )
-    typeface.take(glyph for glyph in archive.font.glyphs if glyph.code >= 0)
-    if fonts == Fonts() and (last := archive.manifest.last_page) is not None:
-        typeface.leave_out(archive.page_text(last))
+    if has_others(archive):
+        typeface.take(glyph for glyph in archive.font.glyphs if glyph.code >= 0)
+        if fonts == Fonts() and (last := archive.manifest.last_page) is not None:
+            typeface.leave_out(archive.page_text(last))
     return typeface
 
 

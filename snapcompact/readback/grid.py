@@ -29,6 +29,8 @@ LIKELY = 0.65
 """A misfit below this is a page of other letters than ASCII, if it lies where it was printed."""
 MOST_ANISOTROPY = 1.03
 SCALES = (0.3, 4.0)
+MOST_PAGE_PX = 1 << 25
+"""No scale at which the picture would be a larger page is tried: it would take gigabytes."""
 PEAKS = 4
 BLURS_PX = (0.0, 0.9)
 FINE_PX = 0.25
@@ -63,7 +65,10 @@ def find_grid(ink: NDArray[np.float32], shape: Shape, atlas: Atlas) -> Grid:
         return replace(best, misfit=0.0)
     ratio = ink.shape[1] / shape.page_width
     for scale_x, scale_y in _scales(ink, shape):
-        page = straighten(ink, Grid(0.0, 0.0, scale_x, scale_y), _all_of(ink, scale_x, scale_y))
+        size = _all_of(ink, scale_x, scale_y)
+        if size[0] * size[1] > MOST_PAGE_PX:
+            continue
+        page = straighten(ink, Grid(0.0, 0.0, scale_x, scale_y), size)
         x, y, misfit = _find_offset(page, shape, atlas)
         whole = x == y == 0 and scale_x == scale_y == ratio and misfit < LIKELY
         if whole or misfit < best.misfit:

@@ -15,6 +15,8 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from snapcompact.errors import PageError
+from snapcompact.pages.picture import read_grey, read_picture
 from tests.readback.pages import grey_of, made_page, picture
 
 MEMORY_BYTES = 3 << 30
@@ -51,6 +53,12 @@ def deep(noise: np.ndarray[tuple[int, ...], np.dtype[np.float64]]) -> bytes:
     return buffer.getvalue()
 
 
+def huge() -> bytes:
+    buffer = io.BytesIO()
+    Image.new("I;16", (8192, 8192)).save(buffer, "PNG", compress_level=1)
+    return buffer.getvalue()
+
+
 def hostile_files() -> dict[str, bytes]:
     rng = np.random.default_rng(0)
     noise = rng.random((200, 300))
@@ -71,6 +79,7 @@ def hostile_files() -> dict[str, bytes]:
         "bomb.png": png(512, 320, zeros),
         "animated.gif": animated(),
         "16_bit.png": deep(noise),
+        "16_bit_huge.png": huge(),
         "cut.png": whole[: len(whole) // 2],
         "cut.jpg": picture(grey, "JPEG", quality=60)[:2000],
         "head.png": whole[:40],
@@ -95,7 +104,7 @@ def test_no_hostile_picture_gets_through(reader: str, tmp_path: Path) -> None:
     for name, data in files.items():
         (tmp_path / name).write_bytes(data)
     # A vision model would be sent any picture that opens as one; here only those that do not.
-    opens = {"noise.png", "noise.jpg", "one_pixel.png", "16_bit.png"}
+    opens = {"noise.png", "noise.jpg", "one_pixel.png", "16_bit.png", "16_bit_huge.png"}
     wanted = [name for name in files if reader == "exact" or name not in opens]
     made = subprocess.run(
         [sys.executable, "-c", CHILD, reader, *(str(tmp_path / name) for name in wanted)],
@@ -122,3 +131,21 @@ def test_a_page_of_16_bits_is_read_like_any_other() -> None:
     page, given_page = made_page()
     deep_page = deep(grey_of(given_page.data) / 255)
     assert (see_cells(deep_page, load_atlas, shape=SMALL).cells == page.cells).all()
+
+
+@pytest.mark.parametrize("mode", ["1", "L", "P", "RGB", "RGBA", "LA", "I;16"])
+def test_pictures_of_every_kind_have_the_same_brightness(mode: str) -> None:
+    wanted = np.random.default_rng(0).integers(0, 2, (600, 30)).astype(np.uint8) * 255
+    if mode == "I;16":
+        image = Image.fromarray(wanted.astype(np.uint16) * 257)
+    else:
+        image = Image.fromarray(wanted).convert(mode)
+    buffer = io.BytesIO()
+    image.save(buffer, "PNG")
+    assert (read_grey(buffer.getvalue()) == wanted).all()
+    assert (read_picture(buffer.getvalue()) == (wanted < 128)).all()
+
+
+def test_a_picture_too_large_to_look_for_a_page_on_says_how_large_it_may_be() -> None:
+    with pytest.raises(PageError, match=r"8192x8192 px .* 24,000,000"):
+        read_grey(huge())

@@ -193,18 +193,32 @@ def _text_payload(job: _Job, as_text: int, plan: PagePlan) -> Payload:
 def _page_parts(job: _Job, plan: PagePlan) -> tuple[Part, ...]:
     source, limits, count = job.source, job.limits, job.count
     newest = limits.newest if plan.images else limits.newest + limits.pages
-    missing = _missing(source, plan, limits.words)
+    missing = _missing(source, plan, limits.words + limits.pages)
     gone = (missing.first, missing.last - 1) if missing and missing.messages else None
     opening = job.opening(gone) if plan.images else WITHOUT_PAGES
     parts: list[Part] = [TextPart("guide", opening)]
     parts += _titled("oldest", "The first words:", _oldest(source, limits.oldest, count))
     shown_pages, places = _pages(job, plan)
     parts += shown_pages
-    parts += _titled("index", "", _index(missing, source.name, count, limits.words))
+    words = limits.words + _left_over(job, plan, opening, shown_pages)
+    parts += _titled("index", "", _index(missing, source.name, count, words))
     values = values_text(source.text, places, source.atlas, count, limits.values)
     parts += _titled("values", "Exact values:", values)
     parts += _titled("newest", "The newest words:", _newest(source, newest, count))
     return tuple(parts)
+
+
+def _left_over(job: _Job, plan: PagePlan, opening: str, pages: list[Part]) -> int:
+    """Tokens set aside for pages that these do not take: they go to the words of what is left out.
+
+    Where nothing is, they are saved; where no page is shown, the newest words have them.
+    """
+    if not plan.left_out or not plan.images:
+        return 0
+    texts = [opening, *(part.text for part in pages if isinstance(part, TextPart))]
+    taken = sum(job.count(text.encode()) for text in texts)
+    taken += sum(_image_tokens(job.model, part) for part in pages if isinstance(part, ImagePart))
+    return max(0, job.limits.pages - taken)
 
 
 def _pages(job: _Job, plan: PagePlan) -> tuple[list[Part], list[tuple[DrawnPage, Shape]]]:

@@ -97,9 +97,9 @@ def test_caps_and_budget_hold(build: Build, images: int, tokens: int) -> None:
     assert payload.image_tokens <= tokens
     limits = shares(tokens)
     fixed = len(texts(payload)["guide"].encode()) + 1_000  # titles, headings, the index's head
-    assert payload.text_tokens <= fixed + limits.total - limits.pages + (
-        0 if payload.images else limits.pages
-    )
+    left_out = payload.plan is not None and payload.plan.left_out
+    free = limits.pages - payload.image_tokens if left_out else 0
+    assert payload.text_tokens <= fixed + limits.total - limits.pages + free
     model = small(images=images)
     assert payload.image_tokens == sum(
         image_price(model, p.width_px, p.height_px).high_tokens for p in payload.images
@@ -128,6 +128,20 @@ def test_what_is_left_out_is_named_and_the_users_words_stay(build: Build) -> Non
             shown += (read.text or b"").decode(errors="replace")
     for n in range(60):
         assert f"Question {n}: what" in shown, n
+
+
+def test_what_pages_leave_over_goes_to_the_users_words(build: Build) -> None:
+    """Two small pages take little of 40,000 tokens; the words' own tenth would cut them all."""
+    asked = [f"Question {n}: " + "why and how? " * 60 for n in range(20)]
+    records = messages(20, words=40)
+    for n, text in enumerate(asked):
+        records[4 * n]["content"] = text
+    payload = compose(build(records), "a", small(images=2), count, tokens=40_000)
+    assert payload.plan is not None
+    assert payload.plan.left_out
+    index = texts(payload)["index"]
+    assert all(text.strip() in index for text in asked[:19])
+    assert payload.tokens <= 40_000
 
 
 def test_exact_values_name_the_page_and_row_where_they_stand(build: Build) -> None:

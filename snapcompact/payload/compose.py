@@ -10,11 +10,12 @@ from __future__ import annotations
 from base64 import b64encode
 from collections.abc import Callable, Iterator
 from contextlib import closing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from snapcompact.history.model import shown
 from snapcompact.payload.budget import Shares, page_budget, payload_shapes, shape_cost, shares
+from snapcompact.payload.edges import newest_words, oldest_words
 from snapcompact.payload.guide import WITHOUT_PAGES, guide
 from snapcompact.payload.index import Count, Missing, find_missing, index_text
 from snapcompact.payload.select import PagePlan, Region, plan_pages
@@ -192,33 +193,43 @@ def _text_payload(job: _Job, as_text: int, plan: PagePlan) -> Payload:
 
 def _page_parts(job: _Job, plan: PagePlan) -> tuple[Part, ...]:
     source, limits, count = job.source, job.limits, job.count
-    newest = limits.newest if plan.images else limits.newest + limits.pages
     missing = _missing(source, plan, limits.words + limits.pages)
     gone = (missing.first, missing.last - 1) if missing and missing.messages else None
     opening = job.opening(gone) if plan.images else WITHOUT_PAGES
     parts: list[Part] = [TextPart("guide", opening)]
-    parts += _titled("oldest", "The first words:", _oldest(source, limits.oldest, count))
+    parts += _titled("oldest", "The first words:", oldest_words(source, limits.oldest, count))
     shown_pages, places = _pages(job, plan)
     parts += shown_pages
-    words = limits.words + _left_over(job, plan, opening, shown_pages)
-    parts += _titled("index", "", _index(missing, source.name, count, words))
+    spare = _left_over(job, plan, opening, shown_pages)
+    index = _index(missing, source.name, count, limits.words + spare)
+    spare -= max(0, count(index.encode()) - limits.words)
+    parts += _titled("index", "", index)
     values = values_text(source.text, places, source.atlas, count, limits.values)
     parts += _titled("values", "Exact values:", values)
-    parts += _titled("newest", "The newest words:", _newest(source, newest, count))
+    if _reaches_beyond(job, plan, spare):
+        limits = replace(limits, newest=limits.newest + spare)
+    parts += _titled("newest", "The newest words:", newest_words(source, limits.newest, count))
     return tuple(parts)
 
 
 def _left_over(job: _Job, plan: PagePlan, opening: str, pages: list[Part]) -> int:
-    """Tokens set aside for pages that these do not take: they go to the words of what is left out.
-
-    Where nothing is, they are saved; where no page is shown, the newest words have them.
-    """
-    if not plan.left_out or not plan.images:
+    """Tokens set aside for pages that these do not take, where something is left out of them."""
+    if not plan.left_out:
         return 0
     texts = [opening, *(part.text for part in pages if isinstance(part, TextPart))]
-    taken = sum(job.count(text.encode()) for text in texts)
+    taken = sum(job.count(text.encode()) for text in texts) if plan.images else 0
     taken += sum(_image_tokens(job.model, part) for part in pages if isinstance(part, ImagePart))
     return max(0, job.limits.pages - taken)
+
+
+def _reaches_beyond(job: _Job, plan: PagePlan, tokens: int) -> bool:
+    """Whether `tokens` of newest words say more than the newest pages, which show them already."""
+    if not tokens or not plan.left_out:
+        return False
+    source = job.source
+    start = int(source.borders[plan.left_out[-1].last])
+    size = source.size - start
+    return size <= 16 * tokens and job.count(source.text(start, source.size)) < tokens
 
 
 def _pages(job: _Job, plan: PagePlan) -> tuple[list[Part], list[tuple[DrawnPage, Shape]]]:
@@ -260,23 +271,6 @@ def _draw(source: Source, shape: Shape, region: Region) -> Iterator[DrawnPage]:
         return source.stored_pages(region.first, region.last)
     start, end = int(source.borders[region.first]), int(source.borders[region.last])
     return source.drawn(shape, start, end)
-
-
-def _oldest(source: Source, budget: int, count: Count) -> str:
-    """The first whole lines of the text within `budget` tokens."""
-    text = source.text(0, 4 * budget)
-    while text and count(text) > budget:
-        text = text[: text.rfind(b"\n", 0, len(text) * 9 // 10) + 1]
-    whole = text if len(text) == source.size else text[: text.rfind(b"\n") + 1]
-    return shown(whole)
-
-
-def _newest(source: Source, budget: int, count: Count) -> str:
-    """The last whole lines of the text within `budget` tokens."""
-    text = source.text(max(0, source.size - 4 * budget), source.size)
-    while text and count(text) > budget:
-        text = text[text.find(b"\n", len(text) // 10) + 1 or len(text) :]
-    return shown(text if len(text) == source.size else text[text.find(b"\n") + 1 :])
 
 
 def _index(missing: Missing | None, name: str, count: Count, budget: int) -> str:

@@ -144,6 +144,20 @@ def test_what_pages_leave_over_goes_to_the_users_words(build: Build) -> None:
     assert payload.tokens <= 40_000
 
 
+def test_few_images_leave_room_for_the_newest_words(build: Build) -> None:
+    archive = build(messages(60, words=60))
+    payload = compose(archive, "a", small(images=2), count, tokens=40_000)
+    assert payload.plan is not None
+    assert payload.plan.left_out
+    assert len(texts(payload)["newest"]) > 20_000
+    assert payload.tokens <= 40_000
+    short = build(messages(20, words=60))
+    whole = compose(short, "a", small(images=200), count, tokens=40_000)
+    assert whole.plan is not None
+    assert not whole.plan.left_out
+    assert len(texts(whole).get("newest", "")) < 2_000  # the rest is saved
+
+
 def test_exact_values_name_the_page_and_row_where_they_stand(build: Build) -> None:
     payload = compose(build(messages(5, words=90)), "a", small(images=100), count)
     shape = parse_shape(SHAPE)

@@ -185,8 +185,10 @@ class ArchiveWriter:
         covered = self._base.lengths.get(names.RECORDS, 0) if self._base else 0
         if trail is None or point is None or point.rows * ID_BYTES < covered:
             return {}, 0
-        with _open_behind(self._folder / names.RECORDS, covered) as file:
-            file.write(trail.ids.data(covered // ID_BYTES - trail.begin, point.rows - trail.begin))
+        if point.rows:
+            start, stop = covered // ID_BYTES - trail.begin, point.rows - trail.begin
+            with _open_behind(self._folder / names.RECORDS, covered) as file:
+                file.write(trail.ids.data(start, stop))
         return point.to_json(), point.rows * ID_BYTES
 
     def _with_sidecar(self, manifest: Manifest) -> Manifest:

@@ -16,7 +16,7 @@ from snapcompact.history.resume import OlderCall
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-WINDOW = 65_536
+WINDOW = 16_384
 """Calls remembered. A result that comes more than so many calls later is an orphan."""
 
 

@@ -23,10 +23,13 @@ ID_BYTES = 8
 MOST_IDS = 1 << 23
 """64 MB of them; a file of more records is read anew."""
 
-MARKS_KEPT = 4
 MARK_STEPS = 16
-"""Steps between marks: the point lies 48 to 64 steps before the end, so that an answer, or results
-of parallel calls, that are still coming in lie behind it."""
+"""Steps between marks."""
+MARKS_BEHIND = 4
+"""The point is so many marks before the end: 48 to 64 steps, so that an answer, or results of
+parallel calls, that are still coming in lie behind it."""
+MARKS_WARM = 12
+"""Marks before the point that a reader begins at which knows what it last saw, not all."""
 
 MOST_TIPS = 64
 MOST_LEFT = 4096
@@ -77,6 +80,9 @@ class Point:
     """Ids of answers that began before the mark and could still be continued."""
     title: int = 0
     """Rank of the session's title (see ``titles.py``)."""
+    warm_offset: int = 0
+    warm_line: int = 0
+    """Where the reader begins so as to know at the point what came before; 0: at the point."""
 
     def to_json(self) -> dict[str, Any]:
         """As an object of JSON, empty fields left out."""
@@ -161,10 +167,15 @@ class Trail:
         """Records with an id before this reading's beginning."""
         self.ids = Ids()
         """Of the records from there on."""
-        self.marks: deque[Mark] = deque(maxlen=MARKS_KEPT)
+        self.marks: deque[Mark] = deque(maxlen=MARKS_WARM + MARKS_BEHIND)
         self.point: Point | None = None
         """Where the next reading may go on; known once this one has ended."""
         self._until_next = 0
+
+    @property
+    def last(self) -> Mark:
+        """The mark to go on from; there must be one."""
+        return self.marks[-min(MARKS_BEHIND, len(self.marks))]
 
     def due(self) -> bool:
         """Whether it is time for a mark; asked at each place that could have one."""

@@ -42,7 +42,8 @@ class Session:
         first damage where `strict`.
         """
         self.report = Report(DamageReport(self.source.name, self.strict))
-        if self.leaves_trail and not self.strict and self.options == Options():
+        plain = not self.strict and self.options == Options()
+        if self.leaves_trail and plain and not self.source.packed():
             self.report.trail = Trail()
         return merged(self.format.load().read(self.source, self.options, self.report))
 
@@ -58,7 +59,7 @@ class Session:
         report.skipped.update(point.skipped)
         report.damage.counts.update(point.damage)
         report.trail = Trail(point.rows)
-        source = replace(self.source, begin=point.offset)
+        source = replace(self.source, begin=point.warm_offset or point.offset)
         messages: Iterator[Message] = read(source, self.options, report, point)
         return merged(messages)
 

@@ -18,6 +18,8 @@ from snapcompact.errors import InputError
 from snapcompact.files import blocks, disk_errors, open_binary, spool
 from snapcompact.history.unpack import BrokenStream, unpacker
 
+_MAGIC_BYTES = 16
+
 Tap = Callable[[bytes], object]
 """Called with each block of the original bytes as it is read, such as ``hash.update``."""
 
@@ -52,6 +54,11 @@ class Source:
         with disk_errors("read", self.path):
             size = self.path.stat().st_size
         return size if self.limit is None else min(size, self.limit)
+
+    def packed(self) -> bool:
+        """Whether the bytes are compressed, by how they begin. Raises DiskError."""
+        with self.raw() as file, disk_errors("read", self.name):
+            return unpacker(file.read(_MAGIC_BYTES)) is not None
 
     def blocks(
         self, tap: Tap | None = None, damaged: Callable[[], None] | None = None

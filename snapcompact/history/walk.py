@@ -178,7 +178,7 @@ class Walk:
         trail = self._trail
         if trail is None or self._tips is None or trail.ids.full or not trail.marks:
             return
-        mark = trail.marks[0]
+        mark = trail.last
         trail.point = Point(
             *mark,
             left=tuple(sorted(self._left)),

@@ -206,6 +206,50 @@ def test_a_tree_with_one_path_is_read_on(
     assert "rewound" in refused if rewinds else told == [True] * 3
 
 
+def rollout(seed: int, wild: float) -> Records:
+    """Records of a Codex rollout: items, and the events that tell them again."""
+    chance = random.Random(seed)
+    records: Records = []
+
+    def add(kind: str, **payload: Any) -> None:
+        records.append({"timestamp": "2026-01-02T03:04:05Z", "type": kind, "payload": payload})
+
+    add("session_meta", id="s", cwd="/w", cli_version="1")
+    for number in range(260):
+        call, said = f"c{number}", f"said {number} of it. " * 4 + "End."
+        asked = {"type": "input_text", "text": f"asked {number}"}
+        answered = {"type": "output_text", "text": said}
+        if number % 9 == 0:
+            add("turn_context", model=f"m{number // 50}")
+            add("response_item", type="message", role="user", content=[asked])
+            add("event_msg", type="user_message", message=asked["text"])
+        if chance.random() < 0.5:
+            add("event_msg", type="agent_message", message=said)
+        add("response_item", type="message", role="assistant", content=[answered])
+        add("response_item", type="function_call", name="sh", arguments="{}", call_id=call)
+        add("event_msg", type="token_count", info={"last_token_usage": {"input_tokens": number}})
+        add("event_msg", type="exec_command_end", call_id=call)
+        add("response_item", type="function_call_output", call_id=call, output=said)
+        if chance.random() < wild:
+            late = f"c{chance.randrange(number + 1)}"
+            odd: list[dict[str, Any]] = [
+                {"type": "exec_command_end", "call_id": late},
+                {"type": "item_completed", "item": {"type": "Plan", "id": "p", "text": said}},
+                {"type": "agent_message", "message": f"never an item {number}"},
+                {"type": "error", "message": f"odd {number}"},
+            ]
+            add("event_msg", **chance.choice(odd))
+    return records
+
+
+@pytest.mark.parametrize("wild", [0.0, 0.03])
+def test_a_rollout_is_read_on(wild: float, tmp_path: Path, told: list[bool]) -> None:
+    data = jsonl(rollout(4, wild))
+    cuts = random.Random(7).sample(line_ends(data)[700:], 3)
+    check_cuts(data, sorted(cuts), tmp_path, "codex_rollout")
+    assert wild or told == [True] * 3
+
+
 def line_ends(data: bytes) -> list[int]:
     return [at + 1 for at, byte in enumerate(data) if byte == 10]
 

@@ -16,6 +16,7 @@ from snapcompact.history.jsontext import json_text
 from snapcompact.history.model import Block, Message, Meta, Other, Role, Text, wtf8
 from snapcompact.history.records import contains, records
 from snapcompact.history.report import Report
+from snapcompact.history.resume import CannotResume, Mark, Point
 from snapcompact.history.spans import Span, Spans
 from snapcompact.history.titles import Titles
 from snapcompact.history.twins import Twins
@@ -50,6 +51,7 @@ _EVENT_BOOKKEEPING = {
 }
 _TOLD = {"user_message": "message", "agent_message": "message", "agent_reasoning": "text"}
 _TOLD_ITEMS = {"UserMessage": Role.USER, "AgentMessage": Role.ASSISTANT, "Plan": Role.ASSISTANT}
+_RESULTS = ("function_call_output", "custom_tool_call_output")
 CALLS_REMEMBERED = 65_536
 
 
@@ -79,10 +81,31 @@ def read(source: Source, options: Options, report: Report) -> Iterator[Message]:
         if spans.dropped(line):
             report.skipped["left branch"] += 1
             continue
+        rollout.mark(record, line, offset)
         for message in rollout.feed(record, line, offset):
             yield spans.marked(message)
     for message in rollout.rest():
         yield spans.marked(message)
+    rollout.leave_point()
+
+
+def resume(source: Source, options: Options, report: Report, point: Point) -> Iterator[Message]:
+    """The messages from `point` on, where nothing behind its warm-up was rolled back."""
+    if contains(source, b'"thread_rolled_back"'):
+        raise CannotResume("turns were rolled back")
+    rollout = _Rollout(report, point)
+    for record, line, offset in records(source, report, first=point.warm_line):
+        if offset == point.offset:  # what was counted up to here was counted before
+            report.skipped.clear()
+            report.skipped.update(point.skipped)
+            report.damage.counts.clear()
+            report.damage.counts.update(point.damage)
+        rollout.mark(record, line, offset)
+        for message in rollout.feed(record, line, offset):
+            if message.meta.offset >= point.offset:
+                yield message
+    yield from (m for m in rollout.rest() if m.meta.offset >= point.offset)
+    rollout.leave_point()
 
 
 def _rolled_back(source: Source) -> Iterator[Span]:
@@ -104,14 +127,41 @@ def _rolled_back(source: Source) -> Iterator[Span]:
 
 
 class _Rollout:
-    def __init__(self, report: Report) -> None:
+    def __init__(self, report: Report, point: Point | None = None) -> None:
         self._report = report
         self._twins = Twins(report)
         self._titles = Titles(report, ("thread_name",))
         self._calls: dict[str, None] = {}
         self._model = ""
-        self._own = False
+        self._own = self._resumed = point is not None
         self._total: object = None
+        if point:
+            self._titles.rank, self._model = point.title, point.words
+
+    def mark(self, record: Json, line: int, offset: int) -> None:
+        """A later reading could begin with a question or a result."""
+        trail, payload = self._report.trail, json_of(record.get("payload"))
+        asks = payload.get("role") == "user" or payload.get("type") in _RESULTS
+        if trail is not None and asks and record.get("type") == "response_item" and trail.due():
+            skipped, damage = dict(self._report.skipped), dict(self._report.damage.counts)
+            trail.marks.append(Mark(offset, line, 0, (), skipped, damage, self._model))
+
+    def leave_point(self) -> None:
+        """All is told. The twins know what came some 200 items before: reading begins there."""
+        trail = self._report.trail
+        if trail is not None and len(trail.marks) == trail.marks.maxlen:
+            warm = trail.marks[0]
+            trail.point = Point(
+                *trail.last._replace(words=warm.words),
+                title=self._titles.rank,
+                warm_offset=warm.offset,
+                warm_line=warm.line,
+            )
+
+    def _may_know(self, call: str) -> None:
+        """Raise CannotResume where a call that is not known here may be one from before."""
+        if self._resumed and call:
+            raise CannotResume(f"call {call} may have been told before")
 
     def feed(self, record: Json, line: int, offset: int) -> Iterator[Message]:
         """The messages that are decided once `record` is known."""
@@ -210,9 +260,11 @@ class _Rollout:
         elif call and call in self._calls:
             self._report.duplicates["event twin"] += 1
         elif kind == "tool_call":
+            self._may_know(call)
             call_of = codex_items.tool_call(payload)
             self._twins.other([Message(Role.ASSISTANT, (call_of,), "", meta)])
         else:
+            self._may_know(call)
             self._twins.other([_event_note(kind, payload, meta)])
 
     def _told(self, kind: str, payload: Json, meta: Meta) -> None:
@@ -232,6 +284,7 @@ class _Rollout:
         if item_id in self._calls:
             self._report.duplicates["event twin"] += 1
             return
+        self._may_know(item_id)
         if kind == "Reasoning":
             found: list[Block] = []
         elif kind in _TOLD_ITEMS:

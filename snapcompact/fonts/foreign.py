@@ -37,6 +37,7 @@ _ABSENT = "\U0010ffff"
 """A noncharacter: what is drawn for it is drawn for all a font lacks."""
 _RARE_SIZES = (5, 59, 61)
 """Sizes in px that no bitmap font has all of."""
+_ASCII = "".join(map(chr, range(0x21, 0x7F)))
 _SAMPLE = "ÅÑ|gjpqy_()[]{}@W"
 """Letters that reach far up, down or aside, to size an outline font by."""
 _WIDE_SAMPLE = "漢語한글"
@@ -57,12 +58,14 @@ class Fit:
     """The size a font is wanted at; all are width and height in px.
 
     ``cell``: that cell exactly. Where it is None, a bitmap font keeps its own, the largest
-    ``within`` those px where they are given, and an outline font fills ``outline``.
+    ``within`` those px where they are given, and an outline font fills ``outline``. Of an outline
+    font that stands ``first`` in a chain all of ASCII fits, of others what the first may lack.
     """
 
     cell: tuple[int, int] | None = None
     within: tuple[int, int] | None = None
     outline: tuple[int, int] = (8, 16)
+    first: bool = False
 
 
 class ForeignFont:
@@ -131,7 +134,7 @@ def _plain_name(path: Path) -> str:
 
 def rendered_font(path: Path, cell: tuple[int, int] | None) -> Font:
     """All of the font in a file, in `cell` or its own; raises as :class:`ForeignFont`."""
-    return ForeignFont(path, Fit(cell)).font(_CODES)
+    return ForeignFont(path, Fit(cell, first=cell is None)).font(_CODES)
 
 
 def _unpacked(path: Path) -> bytes:
@@ -164,7 +167,7 @@ def _opened(path: Path, data: bytes, size: int) -> ImageFont.FreeTypeFont | None
 def _strike(path: Path, data: bytes, fit: Fit) -> _Strike:
     # A bitmap font has a few sizes, an outline font all. Each open size holds a copy of the file.
     if all(_opened(path, data, size) for size in _RARE_SIZES):
-        return _outline_strike(path, data, *(fit.cell or fit.outline))
+        return _outline_strike(path, data, fit)
     best = None
     for size in range(4, MAX_CELL + 1):
         font = _opened(path, data, size)
@@ -186,35 +189,45 @@ def _fits(font: ImageFont.FreeTypeFont, fit: Fit) -> bool:
     return round(font.getlength("n")) <= fit.within[0] and height <= fit.within[1]
 
 
-def _outline_strike(path: Path, data: bytes, width: int, height: int) -> _Strike:
+def _outline_strike(path: Path, data: bytes, fit: Fit) -> _Strike:
     """The largest size whose sample letters fit the cell, centred in it.
 
     Of a font that has none of them (emoji, rare scripts) the largest whose lines fit.
     """
+    width, height = fit.cell or fit.outline
 
     def too_large(size: int) -> bool:
         font = _opened(path, data, size)
         assert font is not None  # an outline font
-        top, bottom, wide = _extent(font)
-        return wide > width + 0.5 or bottom - top > height
+        top, bottom, wide = _extent(font, first=fit.first)
+        return wide > width or bottom - top > height
 
     size = 3 + bisect_left(range(4, MAX_CELL + 1), True, key=too_large)
     font = _opened(path, data, size) if size > 3 else None
     if font is None:
         raise InputError(f"{path}: no size of the font fits a cell of {width}x{height} px")
-    top, bottom, _ = _extent(font)
+    top, bottom, _ = _extent(font, first=fit.first)
     return _Strike(font, width, height, round(-top + (height - bottom + top) // 2))
 
 
-def _extent(font: ImageFont.FreeTypeFont) -> tuple[float, float, float]:
-    """How far sample letters reach up (negative) and down from the baseline, and across a cell."""
-    sample = [what for what in _SAMPLE + _WIDE_SAMPLE if not _lacks(font, what)]
+def _extent(font: ImageFont.FreeTypeFont, *, first: bool) -> tuple[float, float, float]:
+    """How far sample letters reach up (negative) and down from the baseline, and across a cell.
+
+    An advance may be half a pixel wider than the cell.
+    """
+    wide_ones = [what for what in _WIDE_SAMPLE if not _lacks(font, what)]
+    letters = _ASCII + _SAMPLE if first else "" if wide_ones else _SAMPLE
+    sample = [*wide_ones, *(what for what in letters if not _lacks(font, what))]
     if not sample:
         ascent, descent = font.getmetrics()
         return -ascent, descent, 0
     boxes = [font.getbbox(what, mode="1", anchor="ls") for what in sample]
-    wide = max(font.getlength(what) / (1 + (what in _WIDE_SAMPLE)) for what in sample)
-    return min(box[1] for box in boxes), max(box[3] for box in boxes), wide
+    cells = [1 + (what in _WIDE_SAMPLE) for what in sample]
+    across = [
+        max(font.getlength(what) - 0.5, box[2] - box[0]) / count
+        for what, box, count in zip(sample, boxes, cells, strict=True)
+    ]
+    return min(box[1] for box in boxes), max(box[3] for box in boxes), max(across)
 
 
 def _drawn(font: ImageFont.FreeTypeFont, what: str) -> tuple[tuple[int, int], bytes]:

@@ -135,7 +135,7 @@ def open_typeface(names: Sequence[str], fit: Fit) -> Typeface:
         first = replace(first, first_carried=first.codes.size)
         chain = [(first.name, first.sha256)]
     else:
-        file = _file_font(names[0], fit)
+        file = _file_font(names[0], replace(fit, first=True))
         first = replace(build_atlas(file.font(_LATIN)), first_carried=0)
         sources, chain = [file], [(file.name, file.sha256)]
     cell = first.width, first.height

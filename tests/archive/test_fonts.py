@@ -185,3 +185,22 @@ def test_a_page_that_carries_other_glyphs_is_found(tmp_path: Path) -> None:
         True
     ) == 1
     assert all(found.page == 1 for found in problems)
+
+
+def test_an_outline_font_in_place_of_ours(tmp_path: Path) -> None:
+    plots = pytest.importorskip("matplotlib", reason="brings a TTF file with it")
+    ttf = str(Path(plots.get_data_path()) / "fonts" / "ttf" / "DejaVuSansMono.ttf")
+    session = tmp_path / "s.jsonl"
+    lines = [json.dumps({"role": "user", "content": f"{n} Ünïcode, ям @W"}) for n in range(9)]
+    for shape, cell in ((SHAPE, (8, 16)), (f"{ttf}@16x32-1568x320", (16, 32))):
+        out = tmp_path / shape.rpartition("@")[2]
+        session.write_text("\n".join(lines[:4]) + "\n")
+        options = ArchiveOptions(shape, font="" if ttf in shape else ttf)
+        write_archive(open_session(session), out, options)
+        session.write_text("\n".join(lines) + "\n")
+        append_archive(open_session(session), out, fonts=Fonts(ttf))
+        with open_archive(out) as archive:
+            assert verify_archive(archive, jobs=1).problems == ()
+            assert (archive.font.width, archive.font.height) == cell
+            assert archive.manifest.totals["escapes"] == 0
+            assert b"".join(archive.transcript()) == transcript_of(session)

@@ -52,9 +52,29 @@ def speed(found: Found) -> str:
         f"by the clock: {one}."
     )
     if found["sizes"]:
-        peaks = (f"{s['session_mb']:,.0f} MB: {s['peak_mb']:.0f} MB" for s in found["sizes"])
-        parts.append(f"Peak memory by size of session: {', '.join(peaks)}.")
+        parts.append(sizes(found["sizes"]))
     return "\n\n".join(parts)
+
+
+def sizes(found: list[Found]) -> str:
+    """What does and what does not grow with a session."""
+    rows = [
+        [
+            f"{s['session_mb']:,.0f}",
+            f"{s['peak_mb']:.0f}",
+            f"{s['user_s']:.0f}",
+            *(f"{s[key]:.2f}" if key in s else "–" for key in ("append_s", "one_message_s")),
+        ]
+        for s in found
+    ]
+    head = [
+        "`archive` of MB",
+        "peak MB",
+        "CPU s",
+        "`--append` of 1 MB, CPU s",
+        "one message, CPU s",
+    ]
+    return table(head, rows)
 
 
 def tokens(found: Found) -> str:

@@ -129,7 +129,8 @@ def report_damage(name: str, report: Report, *, quiet: bool) -> None:
     for kind, count in report.damage.counts.items():
         where = ", ".join(map(str, report.damage.lines.get(kind, [])))
         more = " …" if count > len(report.damage.lines.get(kind, [])) else ""
-        warn(f"{printable(name)}: {count:,} × {DAMAGE[kind]} (line {where}{more})", quiet=quiet)
+        place = f" (line {where}{more})" if where else ""  # an append knows no lines of old damage
+        warn(f"{printable(name)}: {count:,} × {DAMAGE[kind]}{place}", quiet=quiet)
     for remark in report.notes:
         warn(f"{printable(name)}: {printable(remark)}", quiet=quiet)
 

@@ -57,6 +57,13 @@ def shifted(grey: Grey, by: int) -> Grey:
     return np.pad(grey, ((by, 0), (by, 0)), constant_values=255)[: grey.shape[0], : grey.shape[1]]
 
 
+def turned(grey: Grey, degrees: float) -> Grey:
+    image = Image.fromarray(grey.astype(np.uint8))
+    return np.asarray(
+        image.rotate(degrees, Image.Resampling.BICUBIC, expand=True, fillcolor=255), np.float32
+    )
+
+
 def salted(grey: Grey, share: float) -> Grey:
     chance = np.random.default_rng(0).random(grey.shape)
     flecks = np.where(chance < share / 2, 0, 255)
@@ -75,6 +82,7 @@ DAMAGE: Mapping[str, Callable[[Grey], bytes]] = {
     "half size, JPEG 25": lambda grey: as_file(scaled(grey, 0.5), "JPEG", quality=25),
     "0.4 of the size": lambda grey: as_file(scaled(grey, 0.4)),
     "5 % salt, JPEG 10": lambda grey: as_file(salted(grey, 0.05), "JPEG", quality=10),
+    "turned by 1°": lambda grey: as_file(turned(grey, 1.0), "JPEG", quality=80),
     "15 % salt": lambda grey: as_file(salted(grey, 0.15)),
 }
 

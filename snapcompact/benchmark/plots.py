@@ -41,11 +41,15 @@ def _trade_offs(data: Json) -> Iterator[tuple[str, str]]:
             gains = [gain for _, gain, _ in found]
             axes.scatter(gains, [max(cer, _LEAST) for _, _, cer in found], label=reader, s=42)
             for name, gain, cer in found:
-                axes.annotate(name, (gain, max(cer, _LEAST)), xytext=(5, 4),
+                axes.annotate(name, (gain, max(cer, _LEAST)), xytext=(0, 6), ha="center",
                               textcoords="offset points", fontsize=7)  # fmt: skip
         if drawn:
-            axes.set(xlabel="characters a token (dear end)", ylabel="CER", yscale="log")
-            axes.margins(x=0.25, y=0.25)
+            axes.set(
+                xlabel="characters a token (dear end)",
+                ylabel=f"CER (0 stands at {_LEAST:g})",
+                yscale="log",
+            )
+            axes.margins(x=0.35, y=0.25)
             axes.grid(visible=True, alpha=0.3)
             axes.legend()
             yield f"What a token of {model} holds, and how well it is read", _svg(figure)

@@ -1,9 +1,9 @@
 """Exact decoding of a picture of a page, whatever became of the picture since.
 
 A page as printed is read by the hashes of its cells, without a doubt left. Any other picture (made
-a JPEG, scaled, shifted, cropped, salted) is straightened to the grid found on it and each cell
-compared with every glyph, blurred as the page is. Cells whose second best glyph comes near are
-*unsure*.
+a JPEG, scaled, shifted, cropped, salted, turned a little) is straightened to the grid found on it
+and each cell compared with every glyph, blurred as the page is. Cells whose second best glyph comes
+near are *unsure*.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from snapcompact.pages.decode import read_cells
 from snapcompact.pages.picture import read_grey
 from snapcompact.pages.png import decode
 from snapcompact.pages.shape import parse_shape, shapes
+from snapcompact.readback.deskew import set_upright
 from snapcompact.readback.grid import Grid, find_grid, straighten
 from snapcompact.readback.loose import loose_text
 from snapcompact.readback.nearest import nearest_glyphs
@@ -30,7 +31,7 @@ from snapcompact.readback.templates import glyph_templates
 from snapcompact.readback.truth import page_rows
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Sequence
 
     from numpy.typing import NDArray
 
@@ -43,6 +44,9 @@ UNSURE = 6.0
 10, half size and 5 % noise; figures in bench/README.md."""
 WORST_MISFIT = 0.85
 """Of the grid; above it no page of the shape is seen. Photographs of other text give 0.9."""
+
+MOST_UNSURE, MOST_UNSURE_TURNED = 0.5, 0.2
+"""Shares of a page's cells. Noise that was turned gives 0.4, its grid being what fits it best."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -83,9 +87,30 @@ def see_cells(
     if said:
         load_atlas = partial(_only, page_atlas(image, said, load_atlas))
     ink = ink_of(read_grey(data))
-    found, grid = _best_grid(ink, [said] if said else _pitches(), load_atlas)
-    seen = _see(ink, grid, found, load_atlas(found.font), settle_width=said is None)
+    tried = [said] if said else _pitches()
+    try:
+        seen = _damaged(ink, tried, load_atlas, MOST_UNSURE)
+    except PageError as as_it_stands:
+        try:
+            seen = _damaged(set_upright(ink), tried, load_atlas, MOST_UNSURE_TURNED)
+        except PageError:
+            raise as_it_stands from None
     return _confirmed(seen, image)
+
+
+def _damaged(
+    ink: NDArray[np.float32],
+    tried: Sequence[Shape],
+    load_atlas: Callable[[str], Atlas],
+    most_unsure: float,
+) -> CellsSeen:
+    """The cells, with at most the share `most_unsure` of them unsure; else PageError."""
+    found, grid = _best_grid(ink, tried, load_atlas)
+    seen = _see(ink, grid, found, load_atlas(found.font), settle_width=len(tried) > 1)
+    of_text = page_rows(seen.cells, seen.shape, seen.atlas)[1]
+    if seen.unsure.sum() > most_unsure * of_text.size:
+        raise _no_page(ink, f"shape {seen.shape.name!r}")
+    return seen
 
 
 def _only(atlas: Atlas, _: str) -> Atlas:
@@ -195,8 +220,6 @@ def _see(
     unsure[:, : nearest.cells.shape[1]] = nearest.margin < UNSURE
     of_text = np.zeros(cells.size, np.bool_)
     of_text[page_rows(cells, shape, atlas)[1]] = True
-    if 2 * unsure.reshape(-1)[of_text].sum() > of_text.sum():
-        raise _no_page(ink, f"shape {shape.name!r}")
     return CellsSeen(cells, unsure & of_text.reshape(cells.shape), shape, atlas, False)
 
 

@@ -20,6 +20,7 @@ from snapcompact.fonts.load import load_font
 from snapcompact.pages.cells import paginate
 from snapcompact.pages.pipeline import render_page
 from snapcompact.pages.shape import parse_shape
+from snapcompact.readback.deskew import skew_degrees
 from snapcompact.readback.exact import CellsSeen, see_cells
 from snapcompact.readback.loose import loose_text
 from snapcompact.readback.nearest import nearest_glyphs
@@ -102,6 +103,18 @@ def test_a_shift_loses_only_what_left_the_picture(right: int, down: int) -> None
     rows = min(len(read.cells), len(page.cells))
     wrong = (read.cells[:rows] != page.cells[:rows])[1:-1, 1:-1]
     assert not wrong.any()
+
+
+@pytest.mark.parametrize("degrees", [-1.5, 0.7])
+def test_a_page_that_was_turned_a_little_is_set_upright(degrees: float) -> None:
+    page, given_page = made_page(TEXT)
+    upright = Image.fromarray(grey_of(given_page.data).astype(np.uint8))
+    turned = np.asarray(
+        upright.rotate(degrees, Image.Resampling.BICUBIC, expand=True, fillcolor=255), np.float32
+    )
+    assert skew_degrees((1 - turned / 255).astype(np.float32)) == pytest.approx(-degrees, abs=0.02)
+    read = seen(picture(turned, "JPEG", quality=80))
+    assert (read.cells[: len(page.cells)] == page.cells).all()
 
 
 def test_noise_is_flagged_where_it_decides() -> None:

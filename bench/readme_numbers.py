@@ -44,6 +44,7 @@ def speed(found: Found) -> str:
         ["archive beside it, times", *map(_archive_ratio, sessions, found["shapes"])],
         row("PNG bytes a cell", lambda s: f"{s['png_bytes_per_cell']:.2f}"),
         row("the same, `--smaller`", lambda s: f"{s['smaller_bytes_per_cell']:.2f}"),
+        row("oh-my-pi, PNG bytes a cell", lambda s: _or_dash(s["peer_bytes_per_cell"])),
     ]
     parts = [table(["MB of text a user CPU second", *names], rows)]
     one = ", ".join(f"{s['shape']}: {s['wall_one_mb_s']:.1f} s" for s in sessions)

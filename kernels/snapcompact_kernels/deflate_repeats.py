@@ -114,7 +114,7 @@ def find_repeats(
         behind = 0
         x = 0
         while x <= last:
-            head = exchange_head(heads, hashes[x], row, x)
+            head = exchange_head(heads, hashes[U(x)], row, x)
             x += 1
             if head == NOWHERE:
                 continue
@@ -123,7 +123,7 @@ def find_repeats(
                 continue
             begin = x - 1
             while x <= last:
-                head = exchange_head(heads, hashes[x], row, x)
+                head = exchange_head(heads, hashes[U(x)], row, x)
                 x += 1
                 if head == NOWHERE:
                     break
@@ -148,7 +148,7 @@ def find_repeats(
                 count += 1
             behind = stop
             while x < min(stop, last + 1):
-                exchange_head(heads, hashes[x], row, x)
+                exchange_head(heads, hashes[U(x)], row, x)
                 x += 1
             x = max(x, stop)
     first[rows] = count

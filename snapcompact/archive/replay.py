@@ -53,6 +53,7 @@ class Replay:
             if not same or (len(text) != row.length and not grows):
                 raise self._differs(row, message)
             if grows:
+                transcriber.blobs.update(self._blobs_stored(row, message))
                 transcriber.note(message, text)
             else:
                 transcriber.blobs.update(blob.sha256 for blob in blobs_of(message))
@@ -66,6 +67,13 @@ class Replay:
                 held.clear()
         yield b"".join(held)
         yield from transcriber.pieces(self._messages)
+
+    def _blobs_stored(self, row: MessageRow, message: Message) -> frozenset[str]:
+        """Hashes of the blobs that the archived message of `row`, now `message`, has."""
+        if not any(blobs_of(message)):
+            return frozenset()
+        archived = self._archive.messages(row.message, row.message + 1, blobs=True)
+        return frozenset(blob.sha256 for old in archived for blob in blobs_of(old))
 
     def _text_before_start(self, transcriber: Transcriber) -> bytes:
         """What is on the last page of messages that are not read again, from its pixels."""

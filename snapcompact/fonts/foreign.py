@@ -81,7 +81,11 @@ class ForeignFont:
         Raises InputError where the file is no font, or no size of it fits.
         """
         data = _unpacked(path)
-        self._strike = strike = _strike(path, data, fit)
+        try:
+            self._strike = strike = _strike(path, data, fit)
+            self._absent = _drawn(strike.font, _ABSENT)
+        except OSError as error:  # FreeType's, of a glyph
+            raise InputError(f"{path}: a broken font: {error}") from error
         if strike.width < MIN_CELL[0] or strike.height < MIN_CELL[1]:
             raise InputError(
                 f"{path}: cells of {strike.width}x{strike.height} px are too small; "
@@ -89,7 +93,6 @@ class ForeignFont:
             )
         self.name = _plain_name(path)
         self.sha256 = sha256(data).hexdigest()
-        self._absent = _drawn(strike.font, _ABSENT)
         self._signs = sign_glyphs(strike.width, strike.height)
 
     @cached_property
@@ -102,7 +105,7 @@ class ForeignFont:
         return self._strike.width, self._strike.height
 
     def glyph(self, code: int) -> Glyph | None:
-        """The glyph of `code`; None where the file has none, or one too large for two cells."""
+        """The glyph of `code`; None where the file has none, a broken one, or one too large."""
         return self._sign_of.get(code) or self._file_glyph(code)
 
     def font(self, codes: Iterable[int]) -> Font:
@@ -115,6 +118,12 @@ class ForeignFont:
         return Font(self.name, strike.width, strike.height, strike.baseline, glyphs)
 
     def _file_glyph(self, code: int) -> Glyph | None:
+        try:
+            return self._drawn_glyph(code)
+        except OSError:  # FreeType cannot draw it, so the file has as good as none
+            return None
+
+    def _drawn_glyph(self, code: int) -> Glyph | None:
         """The file's glyph, if it has ink and fits one cell or two."""
         font, what = self._strike.font, chr(code)
         drawn = _drawn(font, what)
@@ -173,7 +182,8 @@ def _strike(path: Path, data: bytes, fit: Fit) -> _Strike:
         font = _opened(path, data, size)
         best = font if font is not None and _fits(font, fit) else best
     if best is None:
-        raise InputError(f"{path}: has no size that fits a cell of {fit.cell or fit.within} px")
+        width, height = fit.cell or fit.within or (MAX_CELL, MAX_CELL)
+        raise InputError(f"{path}: has no size that fits a cell of {width}x{height} px")
     ascent, descent = best.getmetrics()
     width, height = fit.cell or (round(best.getlength("n")), ascent + descent)
     return _Strike(best, width, height, ascent + (height - ascent - descent) // 2)

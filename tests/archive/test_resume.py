@@ -310,6 +310,37 @@ def test_what_goes_back_behind_the_point_is_read_whole(tmp_path: Path, told: lis
         assert grown(folder, teller.records, first, told) is (odd in ("nothing", "late result"))
 
 
+def test_an_edited_old_line_is_refused(tmp_path: Path, told: list[bool]) -> None:
+    """Though reading on would not meet it, and both edges are as they were."""
+    teller = Teller(3, wild=0.0)
+    while len(teller.records) < 500:
+        teller.turn()
+    data = jsonl(teller.records)
+    cut, middle = line_ends(data)[-9], data.index(b"answer", len(data) // 2)
+    assert append._EDGE_BYTES < middle < cut - append._EDGE_BYTES
+    source, out = tmp_path / "s.jsonl", tmp_path / "a"
+    source.write_bytes(data[:cut])
+    write_archive(open_session(source), out, OPTIONS)
+    before = (out / names.MANIFEST).read_bytes()
+    source.write_bytes(data[:middle] + b"ANSWER" + data[middle + 6 :])
+    with pytest.raises(UsageError, match="does not begin with the source"):
+        append_archive(open_session(source), out)
+    assert (out / names.MANIFEST).read_bytes() == before
+    source.write_bytes(data)
+    append_archive(open_session(source), out)
+    assert told == [True]
+
+
+def test_pictures_of_the_last_message_are_counted_once(tmp_path: Path) -> None:
+    teller = Teller(3, wild=0.0)
+    teller.picture()
+    teller.add("assistant", "seen")
+    data = jsonl(teller.records)
+    check_cuts(data, [line_ends(data)[0]], tmp_path)
+    with open_archive(tmp_path / "grown") as archive:
+        assert archive.manifest.totals["blobs"] == 1
+
+
 def test_a_point_that_is_none_is_passed_over(tmp_path: Path, told: list[bool]) -> None:
     teller = Teller(3, wild=0.0)
     while len(teller.records) < 100:

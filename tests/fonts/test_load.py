@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import gzip
+import struct
 from pathlib import Path
 
 import numpy as np
@@ -52,7 +53,7 @@ def test_a_chain_of_files_takes_the_first_cell(bdf_file: Path) -> None:
 
 
 def test_larger_glyphs_than_the_cell_are_refused(bdf_file: Path) -> None:
-    with pytest.raises(InputError, match=r"\(6, 12\)"):
+    with pytest.raises(InputError, match="6x12 px"):
         load_font(str(bdf_file), (6, 12))
 
 
@@ -61,6 +62,18 @@ def test_a_file_that_is_no_font_is_refused(content: bytes, tmp_path: Path) -> No
     path = tmp_path / "x.ttf"
     path.write_bytes(content)
     with pytest.raises(InputError, match=r"x\.ttf"):
+        load_font(str(path))
+
+
+def test_a_font_with_broken_outlines_is_refused(tmp_path: Path) -> None:
+    plots = pytest.importorskip("matplotlib", reason="brings a TTF file with it")
+    data = bytearray((Path(plots.get_data_path()) / "fonts/ttf/DejaVuSansMono.ttf").read_bytes())
+    row = data.index(b"glyf")  # of the table of tables: tag, checksum, offset, length
+    start, length = struct.unpack(">II", data[row + 8 : row + 16])
+    data[start : start + length] = b"\xfe" * length
+    path = tmp_path / "broken.ttf"
+    path.write_bytes(data)
+    with pytest.raises(InputError, match=r"broken\.ttf: a broken font"):
         load_font(str(path))
 
 

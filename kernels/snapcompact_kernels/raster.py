@@ -77,14 +77,19 @@ def clear(target: NDArray[np.uint8], start: int, stop: int) -> None:
 
 @kernel
 def print_strip(
-    cells: NDArray[np.uint16], columns: NDArray[np.uint64], strip: NDArray[np.uint8], stride: int
+    cells: NDArray[np.uint16],
+    columns: NDArray[np.uint64],
+    strip: NDArray[np.uint8],
+    start: int,
+    stride: int,
 ) -> None:
-    """Write the glyph bytes of one row of cells to `strip`: scanline s of cell x at s * stride + x.
+    """Write the glyph bytes of one row of cells to `strip`.
 
-    `columns` (ids, words) holds 8 scanlines a word, the uppermost lowest. `stride` is a multiple of
-    8 that holds the cells; those missing from the last 8 are blank.
+    Scanline s of cell x is byte start + s * stride + x. `columns` (ids, words) holds 8 scanlines a
+    word, the uppermost lowest. Up to 7 bytes behind each scanline are cleared, from right to left,
+    so that they may be those that the next begins with.
     """
-    for group in range((cells.size + 7) // 8):
+    for group in range((cells.size + 7) // 8 - 1, -1, -1):
         x = U(8 * group)
         missing = 8 * group + 8 - cells.size
         for word in range(columns.shape[1]):
@@ -115,7 +120,7 @@ def print_strip(
                         U(0),
                     )
                 )
-            at = U(8 * word * stride) + x
+            at = U(start + 8 * word * stride) + x
             for line in lines:
                 store_little(strip, at, line)
                 at += U(stride)
@@ -175,20 +180,23 @@ def raster_small(
     groups = (count + 7) // 8
     stride = 8 * groups
     strip = np.empty(8 * columns.shape[1] * stride, np.uint8)
-    whole_bytes = pitch_width == 8 and width == 8
+    whole_bytes = pitch_width == 8 and width == 8 and height % 8 == 0
     printed = count if whole_bytes else min(groups * pitch_width, row_bytes)
+    line_bytes = 1 + row_bytes
     for row in range(rows):
-        print_strip(cells[row], columns, strip, stride)
+        if whole_bytes:
+            first = (row * pitch_height + top) * line_bytes + 1
+            print_strip(cells[row], columns, out, first, line_bytes)
+        else:
+            print_strip(cells[row], columns, strip, 0, stride)
         for y in range(pitch_height):
-            start = (row * pitch_height + y) * (1 + row_bytes)
+            start = (row * pitch_height + y) * line_bytes
             line = y - top
             if line < 0 or line >= height:
                 clear(out, start, start + 1 + row_bytes)
                 continue
             out[start] = 0
-            if whole_bytes:
-                copy(strip, line * stride, out, start + 1, count)
-            else:
+            if not whole_bytes:
                 spread_line(strip, line * stride, groups, width, pitch_width, out, start + 1)
             clear(out, start + 1 + printed, start + 1 + row_bytes)
 

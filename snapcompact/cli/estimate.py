@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from snapcompact.cli.options import Branch, Fallback, Fidelity, FormatName, Json, Quiet, Strict
+from snapcompact.errors import UsageError
 
 DEFAULT_MODEL = "claude-opus-4-7"
 
@@ -57,4 +58,6 @@ def estimate(
         branch,
         strict,
     )
+    if as_json and as_csv:
+        raise UsageError("--json and --csv exclude each other")
     run_estimate(request, form="json" if as_json else "csv" if as_csv else "table", quiet=quiet)

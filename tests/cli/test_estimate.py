@@ -56,6 +56,13 @@ def test_the_report_in_all_three_forms(session: Path, capsys: pytest.CaptureFixt
     assert all(float(row["factor"]) > 0 for row in rows)
 
 
+def test_one_form_of_output_at_a_time(session: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["estimate", str(session), "--csv", "--json"]) == 2
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert "--json and --csv exclude each other" in said.err
+
+
 def test_recorded_usage_beats_the_estimate(capsys: pytest.CaptureFixture[str]) -> None:
     session = str(SAMPLES / "claude-code-session.jsonl")
     assert run(["estimate", session, "--json"]) == 0

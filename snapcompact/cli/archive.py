@@ -59,6 +59,9 @@ def archive(
     append: Annotated[
         bool, typer.Option("--append", help="Add what the session has gained to an archive of it.")
     ] = False,
+    check: Annotated[
+        bool, typer.Option("--check", help="With --append: hash all of the old source first.")
+    ] = False,
     force: Annotated[bool, typer.Option("--force", help="Replace an archive at OUT.")] = False,
     smaller: Annotated[
         bool, typer.Option("--smaller", help="Smaller PNG files, packed more slowly.")
@@ -93,6 +96,7 @@ def archive(
             keep_source=not no_source,
             as_zip=as_zip,
             append=append,
+            check=check,
             force=force,
             effort="smaller" if smaller else "fast",
             format_name=format_name,

@@ -44,6 +44,7 @@ class Request:
     sidecar: bool
     as_zip: bool
     append: bool
+    check: bool
     force: bool
     effort: str
     format_name: str | None
@@ -116,6 +117,7 @@ def _archived(
     return append_archive(
         session,
         out,
+        check=request.check,
         fonts=request.fonts,
         jobs=request.jobs,
         advance=advance,
@@ -152,6 +154,8 @@ def _check(request: Request) -> None:
         raise UsageError("--append needs a folder; a zip is written once")
     if request.append and request.force:
         raise UsageError("--append and --force exclude each other")
+    if request.check and not request.append:
+        raise UsageError("--check goes with --append")
     if request.sessions.count("-") > 1:
         raise UsageError("stdin (-) can be given once")
 

@@ -310,8 +310,8 @@ def test_what_goes_back_behind_the_point_is_read_whole(tmp_path: Path, told: lis
         assert grown(folder, teller.records, first, told) is (odd in ("nothing", "late result"))
 
 
-def test_an_edited_old_line_is_refused(tmp_path: Path, told: list[bool]) -> None:
-    """Though reading on would not meet it, and both edges are as they were."""
+def test_check_refuses_an_edited_old_line(tmp_path: Path, told: list[bool]) -> None:
+    """Which reading on does not meet, and both edges are as they were."""
     teller = Teller(3, wild=0.0)
     while len(teller.records) < 500:
         teller.turn()
@@ -324,10 +324,10 @@ def test_an_edited_old_line_is_refused(tmp_path: Path, told: list[bool]) -> None
     before = (out / names.MANIFEST).read_bytes()
     source.write_bytes(data[:middle] + b"ANSWER" + data[middle + 6 :])
     with pytest.raises(UsageError, match="does not begin with the source"):
-        append_archive(open_session(source), out)
+        append_archive(open_session(source), out, check=True)
     assert (out / names.MANIFEST).read_bytes() == before
     source.write_bytes(data)
-    append_archive(open_session(source), out)
+    append_archive(open_session(source), out, check=True)
     assert told == [True]
 
 

@@ -253,7 +253,7 @@ def grown(tmp_path: Path, cuts: list[int], **options: object) -> tuple[Path, Pat
     for cut in cuts:
         source.write_bytes(b"".join(lines[:cut]))
         if out.exists():
-            append_archive(open_session(source), out)
+            append_archive(open_session(source), out, check=True)
         else:
             archived(source, out, **options)
     return source, out
@@ -295,7 +295,7 @@ def test_appending_what_does_not_continue_the_archive_changes_nothing(tmp_path: 
     ):
         source.write_bytes(changed)
         with pytest.raises(UsageError):
-            append_archive(open_session(source, format="openai_chat"), out)
+            append_archive(open_session(source, format="openai_chat"), out, check=True)
         assert contents(out) == before
 
 

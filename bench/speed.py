@@ -31,7 +31,7 @@ from session import measure_session, sizes, user_seconds, user_time
 
 from snapcompact.fonts.atlas import Atlas, load_atlas
 from snapcompact.pages import compress, decode, png
-from snapcompact.pages.cells import paginate
+from snapcompact.pages.cells import PageCells, paginate
 from snapcompact.pages.glyphs import rows_filtered
 from snapcompact.pages.parallel import in_order
 from snapcompact.pages.pipeline import render_page, render_pages
@@ -115,12 +115,13 @@ def stage_speeds(text: bytes, shape: Shape, atlas: Atlas) -> dict[str, float]:
 
 
 def write_pages(text: bytes, shape: Shape, atlas: Atlas, folder: Path, jobs: int) -> int:
-    """Write the pages of `text` as files; the bytes of all of them."""
-    total = 0
-    for page in render_pages(paginate([text], shape, atlas), shape, atlas, jobs=jobs):
-        (folder / f"{page.page.number:06}.png").write_bytes(page.png)
-        total += len(page.png)
-    return total
+    """Write the pages of `text` as files, on `jobs` threads as archiving does; their bytes."""
+
+    def write(page: PageCells) -> int:
+        with open(f"{folder}/{page.number:06}.png", "wb", buffering=0) as file:
+            return file.write(render_page(page, shape, atlas).png)
+
+    return sum(in_order(write, paginate([text], shape, atlas), jobs=jobs))
 
 
 def read_pages(folder: Path, shape: Shape, atlas: Atlas, jobs: int) -> Iterator[bytes]:

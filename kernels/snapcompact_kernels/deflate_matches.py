@@ -18,13 +18,15 @@ SHORTEST = 3
 """Bytes of a match, RFC 1951."""
 LEAST_RUN = 15
 """Shorter runs of paper are literals, of a bit or so each."""
+RUN = -1
+"""In place of a repeat's number: what repeats is the byte before."""
 DENSE, SPARSE, BLANK = 0, 1, 2
 """Kinds of places in a row of cells, by their ink."""
 
 
 @kernel
 def add_match(
-    matches: NDArray[np.int32], count: int, begin: np.uint64, stop: np.uint64, distance: np.uint64
+    matches: NDArray[np.int32], count: int, begin: np.uint64, stop: np.uint64, repeat: int
 ) -> int:
     """Write ``begin:stop``, in pieces of LONGEST, to `matches` from `count` on; the new count.
 
@@ -34,7 +36,7 @@ def add_match(
         size = min(stop - begin, U(LONGEST))
         matches[count, 0] = begin
         matches[count, 1] = size
-        matches[count, 2] = distance
+        matches[count, 2] = repeat
         begin += size
         count += 1
     return count
@@ -64,7 +66,7 @@ def add_runs(
             x += U(8)
         x = min(x + zero_bytes(load_little(page, x)), stop)
         if x - begin >= U(LEAST_RUN):
-            count = add_match(matches, count, begin + U(1), x, U(1))
+            count = add_match(matches, count, begin + U(1), x, RUN)
         floor = x
     return count
 
@@ -82,11 +84,11 @@ def fit_matches(
 ) -> None:
     """Write the matches in the flat scanlines `page`, `size` bytes each, 8 bytes or more behind.
 
-    A match is first byte on the page, bytes, and distance; ``line_first`` (scanlines + 1) says
-    where each scanline's begin. Each of the row's `repeats` (``find_repeats``) is stretched by up
-    to 7 bytes to both sides, as far as they repeat, and taken if it then has ``least[s]`` bytes, s
-    being the scanline's place in its row of cells. Runs of paper are matches too unless
-    ``kinds[s]`` is DENSE, and nothing else is where it is BLANK.
+    A match is first byte on the page, bytes, and number of its repeat, or RUN; ``line_first``
+    (scanlines + 1) says where each scanline's begin. Each of the row's `repeats` (``find_repeats``)
+    is stretched by up to 7 bytes to both sides, as far as they repeat, and taken if it then has
+    ``least[s]`` bytes, s being the scanline's place in its row of cells. Runs of paper are matches
+    too unless ``kinds[s]`` is DENSE, and nothing else is where it is BLANK.
     """
     places = least.size
     count = 0
@@ -110,13 +112,13 @@ def fit_matches(
                     # Written always, kept if long enough: no branch that the processor must guess.
                     matches[count, 0] = begin
                     matches[count, 1] = end - begin
-                    matches[count, 2] = far
+                    matches[count, 2] = k
                     kept = begin + enough <= end
                     count += 1 if kept else 0
                     x = end if kept else x
                 elif begin + enough <= end:
                     count = add_runs(page, x, begin, matches, count)
-                    count = add_match(matches, count, begin, end, far)
+                    count = add_match(matches, count, begin, end, k)
                     x = end
             if kinds[place] != DENSE:
                 count = add_runs(page, x, stop, matches, count)

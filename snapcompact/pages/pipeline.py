@@ -28,12 +28,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PagePng:
-    """A drawn page: ``png`` is the file, ``png_sha256`` its hex hash; ``height`` in px."""
+    """A drawn page: ``png`` is the file; ``height`` in px."""
 
     page: PageCells
     png: bytes
-    png_sha256: str
     height: int
+
+    @property
+    def png_sha256(self) -> str:
+        """Hex hash of the file, made when asked for: a twentieth of the time of a page."""
+        return hashlib.sha256(self.png).hexdigest()
 
 
 def render_pages(
@@ -90,4 +94,4 @@ def draw_page(
         depth=depth_of(shape.ink),
         glyphs=carried_glyphs(page.cells, atlas),
     )
-    return PagePng(page, data, hashlib.sha256(data).hexdigest(), height), scanlines
+    return PagePng(page, data, height), scanlines

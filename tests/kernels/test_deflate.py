@@ -16,7 +16,7 @@ from snapcompact.pages.glyphs import rows_filtered
 from snapcompact.pages.render import raster
 from snapcompact.pages.shape import Shape, parse_shape
 from snapcompact_kernels import deflate_codes as codes
-from snapcompact_kernels.deflate_matches import DENSE, LEAST_RUN, SPARSE, fit_matches
+from snapcompact_kernels.deflate_matches import DENSE, LEAST_RUN, RUN, SPARSE, fit_matches
 from snapcompact_kernels.deflate_repeats import LEAST_CELLS, find_repeats
 from snapcompact_kernels.raster import filter_up
 from tests.pages.font import made_up_atlas
@@ -140,7 +140,7 @@ def test_repeats_are_stretched_as_far_as_bytes_repeat(
     )
     assert line_first.tolist() == [0, 0, 1]
     begin, stop = stretched
-    assert matches[0].tolist() == [distance + 1 + begin, stop - begin, distance]
+    assert matches[0].tolist() == [distance + 1 + begin, stop - begin, 0]
 
 
 @settings(deadline=None, max_examples=100)
@@ -160,7 +160,7 @@ def test_runs_of_paper_are_found(parts: list[tuple[int, int]], ink: int) -> None
         for run in re.finditer(rb"\0+", page[: 1 + len(line)].tobytes())
         if len(run[0]) >= LEAST_RUN
     ]
-    assert matches[: line_first[1]].tolist() == [[at, size, 1] for at, size in expected]
+    assert matches[: line_first[1]].tolist() == [[at, size, RUN] for at, size in expected]
 
 
 @settings(deadline=None, max_examples=100)

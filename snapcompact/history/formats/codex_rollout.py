@@ -268,14 +268,15 @@ class _Rollout:
             self._twins.other([_event_note(kind, payload, meta)])
 
     def _told(self, kind: str, payload: Json, meta: Meta) -> None:
-        words = text_of(payload.get(_TOLD[kind])).strip()
+        said = text_of(payload.get(_TOLD[kind]))
+        words = said.strip()
         if not words:
             self._report.skipped[f"event {kind}"] += 1
             return
         role = "assistant" if kind == "agent_message" else "user"
-        told: Json = {"type": "message", "role": role, "content": words}
+        told: Json = {"type": "message", "role": role, "content": said}
         if kind == "agent_reasoning":
-            told = {"type": "reasoning", "summary": [{"text": words}]}
+            told = {"type": "reasoning", "summary": [{"text": said}]}
         self._twins.event(kind, codex_items.item(told, meta, self._report), words)
 
     def _completed(self, item: Json, meta: Meta) -> None:

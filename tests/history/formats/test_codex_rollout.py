@@ -170,6 +170,18 @@ def test_the_same_words_said_twice_are_two_messages() -> None:
     assert [m.text for m in got.messages] == ["go on", "go on"]
 
 
+@pytest.mark.parametrize(
+    ("event", "item"),
+    [
+        (_event("agent_message", message="Done.\n\n"), _said("assistant", "Done.\n\n")),
+        (_event("user_message", message=" go on \n"), _said("user", " go on \n")),
+    ],
+)
+def test_an_event_alone_reads_as_its_item_will(event: Json, item: Json) -> None:
+    """Blanks at its ends too: an archive of the file so far goes on when the item arrives."""
+    assert _told(_read(event)) == _told(_read(event, item))
+
+
 def test_completed_items_come_before_their_twins() -> None:
     def done(kind: str, **item: Any) -> Json:
         return _event("item_completed", item={"type": kind, **item})

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from snapcompact.history.branch import Standing, Tree
 from snapcompact.history.records import records
 from snapcompact.history.report import MOST_BRANCHES, Report
 from snapcompact.history.resume import MOST_LEFT, MOST_TIPS, CannotResume, Mark, Point
+from snapcompact.history.spans import left
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from snapcompact.history.formats import Options
+    from snapcompact.history.model import Message
     from snapcompact.history.resume import Trail
     from snapcompact.history.source import Source
+    from snapcompact.history.titles import Titles
 
 MOST_TAIL = 1 << 18
 """Records behind a point; so many more are as well read with all the others."""
@@ -196,3 +199,29 @@ class Walk:
             self._left.update(filter(None, (place.answer, place.tool)))
         if len(self._left) > MOST_LEFT:
             self._tips = None
+
+
+class Teller(Protocol):
+    """Makes messages of the records of one session, one after the other."""
+
+    titles: Titles
+    model: str
+    """What a reading that begins later must know of the records before: the model last named."""
+
+    def messages(self, record: dict[str, Any], line: int, offset: int, /) -> Iterator[Message]:
+        """The messages of `record`, which stands at `line` and byte `offset`."""
+
+
+def told(
+    walk: Walk, teller: Teller, report: Report, asks: Callable[[dict[str, Any]], bool]
+) -> Iterator[Message]:
+    """The messages of all steps of `walk`, marks left at records that `asks` is true of.
+
+    Those give a message that no answer goes on with.
+    """
+    for step in walk.steps(report):
+        if asks(step.record):
+            walk.mark(step, report, teller.model)
+        for message in teller.messages(step.record, step.line, step.offset):
+            yield left(message) if step.left else message
+    walk.leave_point(teller.titles.rank)

@@ -24,6 +24,12 @@ def said(capture: Capture) -> tuple[bytes, str]:
     return out, err.decode()
 
 
+def _process(*command: str, stdin: bytes = b"") -> subprocess.CompletedProcess[bytes]:
+    """`command` run by itself, with the package that is tested."""
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
+    return subprocess.run(command, env=environment, capture_output=True, check=False, input=stdin)
+
+
 def test_the_main_job(tmp_path: Path, capsysbinary: Capture) -> None:
     out = tmp_path / "a"
     assert run(["archive", str(SESSION), "-o", str(out)]) == 0
@@ -144,13 +150,7 @@ def test_mistakes_end_with_a_message_and_their_code(
 
 
 def program(*arguments: str, stdin: bytes = b"") -> subprocess.CompletedProcess[bytes]:
-    return subprocess.run(
-        [sys.executable, "-m", "snapcompact", *arguments],
-        env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)},
-        capture_output=True,
-        check=False,
-        input=stdin,
-    )
+    return _process(sys.executable, "-m", "snapcompact", *arguments, stdin=stdin)
 
 
 def test_stdin_is_a_session(tmp_path: Path) -> None:
@@ -163,12 +163,7 @@ def test_a_reader_that_leaves_early_is_no_error(tmp_path: Path) -> None:
     long = tmp_path / "long.txt"
     long.write_bytes(b"a line of text\n" * 200_000)
     shell = f"{sys.executable} -m snapcompact transcript {long} | head -c 10"
-    run_ = subprocess.run(
-        ["bash", "-o", "pipefail", "-c", shell],
-        env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)},
-        capture_output=True,
-        check=False,
-    )
+    run_ = _process("bash", "-o", "pipefail", "-c", shell)
     assert run_.returncode == 0, run_.stderr
     assert run_.stderr == b""
 
@@ -203,12 +198,7 @@ def test_a_pipe_that_can_be_read_once_is_a_session(tmp_path: Path) -> None:
         f"{sys.executable} -m snapcompact archive <(cat {SESSION}) -o {tmp_path}/a -q && "
         f"{sys.executable} -m snapcompact restore {tmp_path}/a | cmp - {SESSION}"
     )
-    made = subprocess.run(
-        ["bash", "-c", shell],
-        env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)},
-        capture_output=True,
-        check=False,
-    )
+    made = _process("bash", "-c", shell)
     assert made.returncode == 0, made.stderr
 
 
@@ -236,12 +226,7 @@ def test_no_escape_code_of_a_manifest_reaches_the_terminal(
 def test_closed_streams_are_no_crash(tmp_path: Path) -> None:
     for closing in (">&-", "2>&-", "<&-"):
         shell = f"{sys.executable} -m snapcompact shapes {closing}"
-        made = subprocess.run(
-            ["bash", "-c", shell],
-            env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)},
-            capture_output=True,
-            check=False,
-        )
+        made = _process("bash", "-c", shell)
         assert made.returncode == 0, made.stderr
 
 
@@ -263,12 +248,7 @@ assert not heavy, heavy
     ],
 )
 def test_help_and_import_load_nothing_heavy(statement: str) -> None:
-    made = subprocess.run(
-        [sys.executable, "-c", IMPORTS.format(statement=statement)],
-        env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)},
-        capture_output=True,
-        check=False,
-    )
+    made = _process(sys.executable, "-c", IMPORTS.format(statement=statement))
     assert made.returncode == 0, made.stderr
 
 
@@ -293,12 +273,7 @@ def test_nothing_opens_a_socket(tmp_path: Path) -> None:
         ["read", out + "/pages"],
         ["info", out],
     ]
-    made = subprocess.run(
-        [sys.executable, "-c", NO_SOCKETS.format(commands=commands)],
-        env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)},
-        capture_output=True,
-        check=False,
-    )
+    made = _process(sys.executable, "-c", NO_SOCKETS.format(commands=commands))
     assert made.returncode == 0, made.stderr
 
 
@@ -311,7 +286,7 @@ def test_case_36_no_secret_reaches_any_file_of_a_redacted_archive(
     assert run(["archive", str(session), "-o", str(out), "--redact"]) == 0
     for form in (["restore", str(out), "--as", "transcript"], ["info", str(out), "--json"]):
         assert run(form) == 0
-    printed = b"".join(said(capsysbinary)[0] for _ in range(1))
+    printed = said(capsysbinary)[0]
     files = b"".join(p.read_bytes() for p in out.rglob("*") if p.is_file())
     assert b"FAKE" not in printed + files
     assert b"9c4e0b8d1a2f3e4d5c6b7a8091a2b3c4d5e6f708" in printed

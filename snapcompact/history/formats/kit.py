@@ -29,9 +29,8 @@ from snapcompact.history.model import (
     ToolResult,
     wtf8,
 )
-from snapcompact.history.spans import left
 from snapcompact.history.titles import Titles
-from snapcompact.history.walk import Link, Walk
+from snapcompact.history.walk import Link, Walk, told
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -61,25 +60,19 @@ def sniff(head: Head) -> bool:
 
 def read(source: Source, options: Options, report: Report) -> Iterator[Message]:
     """The messages on the path to the last entry, in file order."""
-    return _read(source, options, report, None)
+    walk = Walk(source, options, link, one_path=True, trail=report.trail)
+    return told(walk, _Session(report, None), report, _asks)
 
 
 def resume(source: Source, options: Options, report: Report, point: Point) -> Iterator[Message]:
     """The messages on the active path from `point` on."""
-    return _read(source, options, report, point)
-
-
-def _read(
-    source: Source, options: Options, report: Report, point: Point | None
-) -> Iterator[Message]:
-    session = _Session(report, point)
     walk = Walk(source, options, link, one_path=True, trail=report.trail, point=point)
-    for step in walk.steps(report):
-        if step.record.get("role") in ("user", "tool"):
-            walk.mark(step, report)
-        for message in session.messages(step.record, step.line, step.offset):
-            yield left(message) if step.left else message
-    walk.leave_point(session.titles.rank)
+    return told(walk, _Session(report, point), report, _asks)
+
+
+def _asks(entry: Json) -> bool:
+    """Whether an entry gives a message that no answer goes on with."""
+    return entry.get("role") in ("user", "tool")
 
 
 def link(entry: Json) -> Link | None:
@@ -91,6 +84,9 @@ def link(entry: Json) -> Link | None:
 
 
 class _Session:
+    model = ""
+    """Entries name their own."""
+
     def __init__(self, report: Report, point: Point | None) -> None:
         self._report = report
         self.titles = Titles(report, ("name",))

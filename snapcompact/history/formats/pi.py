@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING
 
 from snapcompact.history.blocks import Json, json_of, text_of
 from snapcompact.history.formats.pi_entries import Entries
-from snapcompact.history.spans import left
-from snapcompact.history.walk import Link, Walk
+from snapcompact.history.walk import Link, Walk, told
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -29,25 +28,14 @@ def sniff(head: Head) -> bool:
 
 def read(source: Source, options: Options, report: Report) -> Iterator[Message]:
     """The messages on the path to the last entry, in file order."""
-    return _read(source, options, report, None)
+    walk = Walk(source, options, link, one_path=True, trail=report.trail)
+    return told(walk, Entries(report, None), report, _asks)
 
 
 def resume(source: Source, options: Options, report: Report, point: Point) -> Iterator[Message]:
     """The messages on the active path from `point` on."""
-    return _read(source, options, report, point)
-
-
-def _read(
-    source: Source, options: Options, report: Report, point: Point | None
-) -> Iterator[Message]:
-    entries = Entries(report, point)
     walk = Walk(source, options, link, one_path=True, trail=report.trail, point=point)
-    for step in walk.steps(report):
-        if _asks(step.record):
-            walk.mark(step, report, entries.model)
-        for message in entries.messages(step.record, step.line, step.offset):
-            yield left(message) if step.left else message
-    walk.leave_point(entries.titles.rank)
+    return told(walk, Entries(report, point), report, _asks)
 
 
 def _asks(entry: Json) -> bool:

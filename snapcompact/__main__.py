@@ -5,6 +5,9 @@ from __future__ import annotations
 
 def main() -> None:
     """Run the command line."""
+    from snapcompact.cli.garbage import search_late
+
+    search_late()
     from snapcompact.cli.app import main as run
 
     run()

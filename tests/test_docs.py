@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 import typer
 
-from snapcompact.cli.app import app
+from snapcompact.cli.app import program
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text("utf-8")
-COMMANDS = sorted(typer.main.get_command(app).commands)  # type: ignore[attr-defined]
+COMMANDS = sorted(typer.main.get_command(program()).commands)  # type: ignore[attr-defined]
 
 
 @pytest.mark.parametrize("command", COMMANDS)

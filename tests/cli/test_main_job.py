@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import shutil
@@ -9,9 +10,13 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numba
 import pytest
 
+from snapcompact.cli import garbage
 from snapcompact.cli.app import run
+from snapcompact.cli.kernels import announce_compiling
+from snapcompact_kernels._jit import _LIGHT
 from tests.corpus import CASES
 
 SESSION = CASES / "27_unicode_mix.jsonl"
@@ -250,6 +255,73 @@ assert not heavy, heavy
 def test_help_and_import_load_nothing_heavy(statement: str) -> None:
     made = _process(sys.executable, "-c", IMPORTS.format(statement=statement))
     assert made.returncode == 0, made.stderr
+
+
+ARCHIVES = """
+import sys
+from snapcompact.__main__ import main
+def leave(code):
+    print(sorted(name for name in {heavy} if name in sys.modules), code)
+    sys.exit(code)
+import os
+os._exit = leave
+sys.argv[1:] = {arguments}
+main()
+"""
+HEAVY = [
+    "PIL",
+    "pytesseract",
+    "rich",
+    "rapidfuzz",
+    "tokenizers",
+    "asyncio",
+    "http.client",
+    "xml",
+    "numba.np.arrayobj",
+    "numba.np.linalg",
+    "snapcompact.compaction",
+    "snapcompact.readback",
+    "snapcompact.llm",
+    "snapcompact.providers",
+    "snapcompact.tokens",
+    "snapcompact.payload",
+    "snapcompact.legibility",
+    "snapcompact.transcript.identifiers",
+    "snapcompact.cli.compact",
+    "snapcompact.cli.verify",
+]
+
+
+@pytest.mark.skipif(
+    not numba.__version__.startswith(_LIGHT), reason="loads as this version of numba does"
+)
+def test_archiving_loads_nothing_heavy_that_it_does_not_use(tmp_path: Path) -> None:
+    for name in ("compiles", "loads"):
+        arguments = ["archive", str(SESSION), "--quiet", "-o", str(tmp_path / name)]
+        code = ARCHIVES.format(heavy=HEAVY, arguments=arguments)
+        made = _process(sys.executable, "-c", code)
+    assert made.stdout.endswith(b"[] 0\n"), made.stdout + made.stderr
+
+
+def test_a_process_says_all_before_it_ends(tmp_path: Path, capsysbinary: Capture) -> None:
+    for arguments in (["transcript", str(SESSION)], ["transcript", "missing"], ["nonsense"]):
+        code = run(arguments)
+        made = _process(sys.executable, "-m", "snapcompact", *arguments)
+        assert (made.returncode, made.stdout) == (code, said(capsysbinary)[0])
+        assert bool(made.stderr) == bool(code)
+
+
+def test_garbage_is_searched_for_as_usual_once_all_is_loaded() -> None:
+    usual = gc.get_threshold()
+    try:
+        garbage.search_late()
+        assert gc.get_threshold()[0] > usual[0]
+        announce_compiling(quiet=True)
+        assert gc.get_threshold() == usual
+        assert gc.get_freeze_count()
+    finally:
+        gc.unfreeze()
+        gc.set_threshold(*usual)
 
 
 NO_SOCKETS = """

@@ -35,16 +35,16 @@ def kernel(function: Callable[P, R]) -> Callable[P, R]:
     Runs without the GIL, divides as NumPy does (no exception), checks no bounds.
     """
     folder = cache_folder()
-    jit = numba.njit(nogil=True, error_model="numpy", cache=folder is not None)
-    if folder is None:
-        return cast("Callable[P, R]", jit(function))
+    light = folder is not None and numba.__version__.startswith(_LIGHT) and not config.DISABLE_JIT
+    numbas = folder is not None and not light
+    jit = numba.njit(nogil=True, error_model="numpy", cache=numbas)
     with _decorating:  # numba reads the setting while decorating only; others keep theirs
         before = config.CACHE_DIR
-        config.CACHE_DIR = str(folder)
+        config.CACHE_DIR = str(folder or "")
         try:
             compiled: Any = jit(function)
-            if numba.__version__.startswith(_LIGHT) and not config.DISABLE_JIT:
-                compiled._cache = _light_cache(function)
+            if light:
+                compiled._cache = _light_cache()(function)
             return cast("Callable[P, R]", compiled)
         finally:
             config.CACHE_DIR = before
@@ -54,23 +54,40 @@ _LIGHT = ("0.68.",)
 """Versions of numba whose compiled code was seen to load as below; others load it their own way."""
 
 
-def _light_cache(function: Callable[..., Any]) -> Any:
-    """A cache that loads machine code without the compiler, which takes a sixth of a second.
+@cache
+def _light_cache() -> Any:
+    """A class of caches that load machine code without the compiler, 80 ms sooner for ten kernels.
 
-    Numba's own first fills the tables of all that it can compile. Code that is not there yet is
-    compiled as ever.
+    Numba's own first fills the tables of all that it can compile, and imports the modules of those
+    of its functions that are part of a kernel, for environments that code without Python objects
+    does not look at. Code that is not there yet is compiled as ever.
     """
     caching: Any = import_module("numba.core.caching")
     runtime: Any = import_module("numba.core.runtime")
 
-    class LightCache(caching.FunctionCache):  # type: ignore[misc]  # numba has no types
+    class LightLocator(caching.UserProvidedCacheLocator):  # type: ignore[misc]  # no types
+        @classmethod
+        def from_function(cls, function: Any, file: str) -> Any:
+            return cls(function, file)  # cache_folder() has tried to write there, once for all
+
+    class LightCode(caching.CompileResultCacheImpl):  # type: ignore[misc]
+        _locator_classes = (LightLocator,)
+
+        def reduce(self, result: Any) -> Any:
+            *rest, environments = super().reduce(result)
+            ours = (e for e in environments if not e.globals["__name__"].startswith("numba."))
+            return *rest, tuple(ours)
+
+    class LightCache(caching.FunctionCache):  # type: ignore[misc]
+        _impl_class = LightCode
+
         def load_overload(self, sig: Any, target_context: Any) -> Any:
             runtime.rtsys.initialize(target_context)
             with self._guard_against_spurious_io_errors():
                 found = self._load_overload(sig, target_context)
             return super().load_overload(sig, target_context) if found is None else found
 
-    return LightCache(function)
+    return LightCache
 
 
 _CACHE_BYTES = 8 << 20

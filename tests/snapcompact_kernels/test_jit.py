@@ -20,11 +20,12 @@ def step(x):
     return x + {constant}
 """
 ENTRY = """
+import numpy as np
 from snapcompact_kernels._jit import kernel
 from snapcompact_kernels.callee import step
 @kernel
 def entry(x):
-    return step(x)
+    return step(np.zeros(x, np.int64).size)
 """
 RUN = """
 from snapcompact_kernels._jit import cache_folder, cache_is_warm
@@ -35,7 +36,14 @@ print(entry(1), warm, cache_folder() is not None)
 LOADED = """
 import sys
 compiler = "numba.np.linalg"  # one of the modules numba imports before it compiles
-print(compiler in sys.modules)
+own = "numba.np.arrayobj"  # the one that np.zeros is written in
+print(compiler in sys.modules, own in sys.modules)
+"""
+RAISES = """
+try:
+    entry(-1)
+except ValueError as error:
+    print(error)
 """
 
 
@@ -85,8 +93,25 @@ def test_an_edited_callee_in_another_file_is_not_served_stale(package: Path) -> 
 )
 def test_compiled_code_loads_without_the_compiler(package: Path) -> None:
     cache = package / "cache"
-    assert run(package, cache, RUN + LOADED).split() == ["21", "False", "True", "True"]
-    assert run(package, cache, RUN + LOADED).split() == ["21", "True", "True", "False"]
+    assert run(package, cache, RUN + LOADED).split() == ["21", "False", *["True"] * 3]
+    assert run(package, cache, RUN + LOADED).split() == ["21", "True", "True", *["False"] * 2]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="sets the cache folder by XDG_CACHE_HOME")
+def test_loaded_code_raises_as_compiled_code_does(package: Path) -> None:
+    cache = package / "cache"
+    for warm in (False, True):
+        expected = f"21 {warm} True\nnegative dimensions not allowed"
+        assert run(package, cache, RUN + RAISES) == expected
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="sets the cache folder by XDG_CACHE_HOME")
+def test_loaded_code_is_compiled_into_a_new_caller(package: Path) -> None:
+    cache = package / "cache"
+    assert run(package, cache) == "21 False True"
+    for entry in (cache / "snapcompact").rglob("entry.*"):
+        entry.unlink()
+    assert run(package, cache) == "21 False True"
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="sets the cache folder by XDG_CACHE_HOME")

@@ -27,7 +27,6 @@ from snapcompact.archive.manifest import (
 )
 from snapcompact.archive.print import PagePrinter
 from snapcompact.archive.read import Archive
-from snapcompact.archive.sidecar import archive_sidecar
 from snapcompact.archive.store import FolderStore
 from snapcompact.archive.transcribe import Transcriber
 from snapcompact.history.resume import ID_BYTES
@@ -193,6 +192,8 @@ class ArchiveWriter:
 
     def _with_sidecar(self, manifest: Manifest) -> Manifest:
         """`manifest` with the sidecar of the pages it covers, which is written."""
+        from snapcompact.archive.sidecar import archive_sidecar
+
         with Archive(FolderStore(self._folder), manifest) as archive:
             path, digest = self._write_small(names.SIDECAR, archive_sidecar(archive))
         return replace(manifest, hashes=manifest.hashes | {path: digest})

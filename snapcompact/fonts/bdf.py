@@ -73,8 +73,7 @@ def bdf_text(font: Font, behind: Sequence[Glyph] = ()) -> str:
     ]
     for glyph in ordered:
         width = font.width * glyph.cells
-        digits = _hex_digits(width)
-        shift = digits * 4 - width
+        row_bytes = _row_bytes(width)
         parts.append(
             _GLYPH.format(
                 name=glyph.name,
@@ -83,7 +82,7 @@ def bdf_text(font: Font, behind: Sequence[Glyph] = ()) -> str:
                 width=width,
                 height=font.height,
                 descent=descent,
-                rows="\n".join(f"{row << shift:0{digits}X}" for row in glyph.rows),
+                rows=_row_data(glyph.rows, width).hex("\n", row_bytes).upper(),
             )
         )
     return "".join(parts) + "ENDFONT\n"
@@ -109,30 +108,47 @@ def parse_bdf(text: str, where: str = "BDF text") -> Font:
     return Font(header["name"], width, height, height - descent, glyphs)
 
 
-def _hex_digits(width: int) -> int:
-    """Hex digits of one scanline: whole bytes, as BDF asks."""
-    return (width + 7) // 8 * 2
+def _row_bytes(width: int) -> int:
+    """Bytes of one scanline, whole ones as BDF asks."""
+    return (width + 7) // 8
+
+
+def _row_data(rows: Sequence[int], width: int) -> bytes:
+    """Scanlines as bytes, their first pixel in the highest bit."""
+    row_bytes = _row_bytes(width)
+    shift = row_bytes * 8 - width
+    if row_bytes == 1:
+        return bytes(row << shift for row in rows)
+    return b"".join((row << shift).to_bytes(row_bytes) for row in rows)
+
+
+def _rows(data: bytes, width: int) -> tuple[int, ...]:
+    """The scanlines of :func:`_row_data`."""
+    row_bytes = _row_bytes(width)
+    shift = row_bytes * 8 - width
+    if row_bytes == 1:
+        return tuple(byte >> shift for byte in data)
+    starts = range(0, len(data), row_bytes)
+    return tuple(int.from_bytes(data[at : at + row_bytes]) >> shift for at in starts)
 
 
 def _glyphs(text: str, start: int, cell: tuple[int, int, int], where: str) -> Iterator[Glyph]:
     """Glyphs from offset ``start`` to ENDFONT, which must end the text."""
     width, height, descent = cell
     while match := _GLYPH_PATTERN.match(text, start):
-        rows = match["rows"].split()
+        rows = match["rows"]
         glyph_width, code = int(match["width"]), int(match["code"])
-        digits = _hex_digits(glyph_width)
+        digits = 2 * _row_bytes(glyph_width)
         if (
             glyph_width not in {width, 2 * width}
             or (int(match["height"]), int(match["descent"])) != (height, descent)
-            or len(rows) != height
-            or any(len(row) != digits for row in rows)
+            or len(rows) != height * (digits + 1)
+            or not rows.count("\n") == rows[digits :: digits + 1].count("\n") == height
             or code >= MAX_GLYPHS
         ):
             raise _misfit(text, start, where, f"glyph {match['name']} does not fit its cell")
-        shift = digits * 4 - glyph_width
-        yield Glyph(
-            match["name"], code, tuple(int(row, 16) >> shift for row in rows), glyph_width // width
-        )
+        pixels = _rows(bytes.fromhex(rows), glyph_width)
+        yield Glyph(match["name"], code, pixels, glyph_width // width)
         start = match.end()
     if text[start:] != "ENDFONT\n":
         raise _misfit(text, start, where, "neither a glyph of a fixed-cell font nor ENDFONT")

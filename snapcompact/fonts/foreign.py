@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from hashlib import sha256
 from io import BytesIO
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 
     from snapcompact.fonts.drawing import Rows
 
-_CODES = (*range(0x21, 0x7F), *range(0xA1, 0xD800), *range(0xE000, 0x33480))
+_CODES = (range(0x21, 0x7F), range(0xA1, 0xD800), range(0xE000, 0x33480))
 """What is looked for: planes 0 to 3, where all that is printed has been assigned."""
 MAX_UNPACKED_BYTES = 256 << 20
 _ABSENT = "\U0010ffff"
@@ -143,7 +144,7 @@ def _plain_name(path: Path) -> str:
 
 def rendered_font(path: Path, cell: tuple[int, int] | None) -> Font:
     """All of the font in a file, in `cell` or its own; raises as :class:`ForeignFont`."""
-    return ForeignFont(path, Fit(cell, first=cell is None)).font(_CODES)
+    return ForeignFont(path, Fit(cell, first=cell is None)).font(chain.from_iterable(_CODES))
 
 
 def _unpacked(path: Path) -> bytes:

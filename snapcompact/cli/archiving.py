@@ -18,10 +18,10 @@ from snapcompact.archive.write import (
     write_archive,
 )
 from snapcompact.cli.console import counted, note, printable, progress, say, say_json, size, warn
+from snapcompact.cli.damage import report_damage
 from snapcompact.cli.kernels import announce_compiling
 from snapcompact.cli.listing import latest_session, session_path
 from snapcompact.errors import UsageError
-from snapcompact.history.report import DAMAGE, Report
 from snapcompact.history.session import Session, open_session
 from snapcompact.pages.coverage import AUTO
 
@@ -122,17 +122,6 @@ def _archived(
         jobs=request.jobs,
         advance=advance,
     )
-
-
-def report_damage(name: str, report: Report, *, quiet: bool) -> None:
-    """Warn of every kind of damage that reading met, with its first lines."""
-    for kind, count in report.damage.counts.items():
-        where = ", ".join(map(str, report.damage.lines.get(kind, [])))
-        more = " …" if count > len(report.damage.lines.get(kind, [])) else ""
-        place = f" (line {where}{more})" if where else ""  # an append knows no lines of old damage
-        warn(f"{printable(name)}: {count:,} × {DAMAGE[kind]}{place}", quiet=quiet)
-    for remark in report.notes:
-        warn(f"{printable(name)}: {printable(remark)}", quiet=quiet)
 
 
 def _warn_of_escapes(out: Path, manifest: Manifest, *, quiet: bool) -> None:

@@ -7,8 +7,8 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from snapcompact.cli.archiving import report_damage
 from snapcompact.cli.console import note, printable, say, say_json, warn
+from snapcompact.cli.damage import report_damage
 from snapcompact.cli.kernels import announce_compiling
 from snapcompact.cli.terminable import terminable
 from snapcompact.compaction.deciding import (

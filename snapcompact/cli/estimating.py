@@ -10,8 +10,8 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from snapcompact.cli.archiving import report_damage
 from snapcompact.cli.console import note, printable, say, say_json, size, table, warn
+from snapcompact.cli.damage import report_damage
 from snapcompact.cli.estimate import DEFAULT_MODEL
 from snapcompact.cli.kernels import announce_compiling
 from snapcompact.history.session import open_session

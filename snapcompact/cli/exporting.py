@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from snapcompact.cli.archiving import report_damage
 from snapcompact.cli.console import note
+from snapcompact.cli.damage import report_damage
 from snapcompact.cli.output import write_out
 from snapcompact.errors import UsageError
 from snapcompact.history.export import export

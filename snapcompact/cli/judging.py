@@ -6,8 +6,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from snapcompact.cli.archiving import report_damage
 from snapcompact.cli.console import printable, say, say_json, table, warn
+from snapcompact.cli.damage import report_damage
 from snapcompact.cli.kernels import announce_compiling
 from snapcompact.errors import InputError
 from snapcompact.history.session import open_session

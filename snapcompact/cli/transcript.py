@@ -34,7 +34,7 @@ def transcript(
     quiet: Quiet = False,
 ) -> None:
     """Print the text that `archive` puts on the pages."""
-    from snapcompact.cli.archiving import report_damage
+    from snapcompact.cli.damage import report_damage
     from snapcompact.cli.output import write_out
     from snapcompact.history.session import open_session
     from snapcompact.transcript.fidelity import Prepared

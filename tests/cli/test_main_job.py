@@ -257,7 +257,7 @@ def test_help_and_import_load_nothing_heavy(statement: str) -> None:
     assert made.returncode == 0, made.stderr
 
 
-ARCHIVES = """
+RUNS = """
 import sys
 from snapcompact.__main__ import main
 def leave(code):
@@ -298,8 +298,16 @@ HEAVY = [
 def test_archiving_loads_nothing_heavy_that_it_does_not_use(tmp_path: Path) -> None:
     for name in ("compiles", "loads"):
         arguments = ["archive", str(SESSION), "--quiet", "-o", str(tmp_path / name)]
-        code = ARCHIVES.format(heavy=HEAVY, arguments=arguments)
+        code = RUNS.format(heavy=HEAVY, arguments=arguments)
         made = _process(sys.executable, "-c", code)
+    assert made.stdout.endswith(b"[] 0\n"), made.stdout + made.stderr
+
+
+@pytest.mark.parametrize("command", [["transcript"], ["export", "--to", "json"]])
+def test_telling_a_session_loads_no_kernels(command: list[str]) -> None:
+    heavy = [*HEAVY, "numba", "snapcompact.archive", "snapcompact.pages", "snapcompact.fonts"]
+    code = RUNS.format(heavy=heavy, arguments=[*command, str(SESSION)])
+    made = _process(sys.executable, "-c", code)
     assert made.stdout.endswith(b"[] 0\n"), made.stdout + made.stderr
 
 

@@ -30,7 +30,8 @@ def random_glyphs(
 def font_file(path: Path, glyphs: tuple[Glyph, ...], size: tuple[int, int] = (8, 16)) -> str:
     """A BDF file of `glyphs`, and the letter n that says how wide a cell is; its path."""
     width, height = size
-    n = Glyph(glyph_name(ord("n")), ord("n"), (*[0] * (height - 4), *[0x3C] * 4))
+    legs = 0x3C >> max(0, 6 - width)
+    n = Glyph(glyph_name(ord("n")), ord("n"), (*[0] * (height - 4), *[legs] * 4))
     font = Font(path.stem, width, height, height - 4, (n, *glyphs))
     path.write_text(bdf_text(font), "ascii")
     return str(path)

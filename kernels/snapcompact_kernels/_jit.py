@@ -16,7 +16,6 @@ import tempfile
 import threading
 from collections.abc import Callable
 from functools import cache
-from importlib import import_module
 from pathlib import Path
 from typing import Any, ParamSpec, TypeVar, cast
 
@@ -44,51 +43,16 @@ def kernel(function: Callable[P, R]) -> Callable[P, R]:
         try:
             compiled: Any = jit(function)
             if light:
-                compiled._cache = _light_cache()(function)
+                from snapcompact_kernels._light import LightCache
+
+                compiled._cache = LightCache(function)
             return cast("Callable[P, R]", compiled)
         finally:
             config.CACHE_DIR = before
 
 
 _LIGHT = ("0.68.",)
-"""Versions of numba whose compiled code was seen to load as below; others load it their own way."""
-
-
-@cache
-def _light_cache() -> Any:
-    """A class of caches that load machine code without the compiler, 80 ms sooner for ten kernels.
-
-    Numba's own first fills the tables of all that it can compile, and imports the modules of those
-    of its functions that are part of a kernel, for environments that code without Python objects
-    does not look at. Code that is not there yet is compiled as ever.
-    """
-    caching: Any = import_module("numba.core.caching")
-    runtime: Any = import_module("numba.core.runtime")
-
-    class LightLocator(caching.UserProvidedCacheLocator):  # type: ignore[misc]  # no types
-        @classmethod
-        def from_function(cls, function: Any, file: str) -> Any:
-            return cls(function, file)  # cache_folder() has tried to write there, once for all
-
-    class LightCode(caching.CompileResultCacheImpl):  # type: ignore[misc]
-        _locator_classes = (LightLocator,)
-
-        def reduce(self, result: Any) -> Any:
-            *rest, environments = super().reduce(result)
-            ours = (e for e in environments if not e.globals["__name__"].startswith("numba."))
-            return *rest, tuple(ours)
-
-    class LightCache(caching.FunctionCache):  # type: ignore[misc]
-        _impl_class = LightCode
-
-        def load_overload(self, sig: Any, target_context: Any) -> Any:
-            runtime.rtsys.initialize(target_context)
-            with self._guard_against_spurious_io_errors():
-                found = self._load_overload(sig, target_context)
-            return super().load_overload(sig, target_context) if found is None else found
-
-    return LightCache
-
+"""Versions of numba whose code was seen to load by ``_light.py``; others load it their own way."""
 
 _CACHE_BYTES = 8 << 20
 """Room asked for before the cache is used; all kernels compiled take about half of it."""

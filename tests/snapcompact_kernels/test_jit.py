@@ -11,7 +11,7 @@ from pathlib import Path
 import numba
 import pytest
 
-from snapcompact_kernels import _jit
+from snapcompact_kernels import _jit, _light
 
 CALLEE = """
 from snapcompact_kernels._jit import kernel
@@ -39,6 +39,10 @@ compiler = "numba.np.linalg"  # one of the modules numba imports before it compi
 own = "numba.np.arrayobj"  # the one that np.zeros is written in
 print(compiler in sys.modules, own in sys.modules)
 """
+CALLS = """
+from snapcompact_kernels.callee import step
+assert step(1) == 21
+"""
 RAISES = """
 try:
     entry(-1)
@@ -53,7 +57,8 @@ def package(tmp_path: Path) -> Path:
     folder = tmp_path / "snapcompact_kernels"
     folder.mkdir()
     (folder / "__init__.py").touch()
-    shutil.copy(_jit.__file__, folder / "_jit.py")
+    for module in (_jit, _light):
+        shutil.copy(str(module.__file__), folder)
     (folder / "callee.py").write_text(CALLEE.format(constant=20))
     (folder / "entry.py").write_text(ENTRY)
     return tmp_path
@@ -109,9 +114,10 @@ def test_loaded_code_raises_as_compiled_code_does(package: Path) -> None:
 def test_loaded_code_is_compiled_into_a_new_caller(package: Path) -> None:
     cache = package / "cache"
     assert run(package, cache) == "21 False True"
-    for entry in (cache / "snapcompact").rglob("entry.*"):
-        entry.unlink()
-    assert run(package, cache) == "21 False True"
+    for first in ("", CALLS):
+        for entry in (cache / "snapcompact").rglob("entry.*"):
+            entry.unlink()
+        assert run(package, cache, first + RUN) == "21 False True"
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="sets the cache folder by XDG_CACHE_HOME")

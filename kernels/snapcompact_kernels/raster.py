@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from snapcompact_kernels._jit import kernel
-from snapcompact_kernels.words import store_little, swap, transpose
+from snapcompact_kernels.words import SQUARES, store_little, swap, transpose
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -78,85 +78,69 @@ def clear(target: NDArray[np.uint8], start: int, stop: int) -> None:
 @kernel
 def print_strip(
     cells: NDArray[np.uint16],
+    row: int,
     columns: NDArray[np.uint64],
+    height: int,
     strip: NDArray[np.uint8],
     start: int,
     stride: int,
+    glyphs: NDArray[np.uint64],
+    turned: NDArray[np.uint64],
 ) -> None:
-    """Write the glyph bytes of one row of cells to `strip`.
+    """Write the glyph bytes of one row of `cells` (rows, columns) to `strip`.
 
-    Scanline s of cell x is byte start + s * stride + x. `columns` (ids, words) holds 8 scanlines a
-    word, the uppermost lowest. Up to 7 bytes behind each scanline are cleared, from right to left,
-    so that they may be those that the next begins with.
+    Scanline s of cell x is byte start + s * stride + x; `height` scanlines are written. `columns`
+    (ids, words) holds 8 scanlines a word, the uppermost lowest.
     """
-    for group in range((cells.size + 7) // 8 - 1, -1, -1):
-        x = U(8 * group)
-        missing = 8 * group + 8 - cells.size
+    lines = turned.view(np.uint8)
+    for begin in range(0, cells.shape[1], 8 * SQUARES):
+        count = min(8 * SQUARES, cells.shape[1] - begin)
         for word in range(columns.shape[1]):
-            k = U(word)
-            if missing <= 0:
-                lines = transpose(
-                    (
-                        columns[U(cells[x]), k],
-                        columns[U(cells[x + U(1)]), k],
-                        columns[U(cells[x + U(2)]), k],
-                        columns[U(cells[x + U(3)]), k],
-                        columns[U(cells[x + U(4)]), k],
-                        columns[U(cells[x + U(5)]), k],
-                        columns[U(cells[x + U(6)]), k],
-                        columns[U(cells[x + U(7)]), k],
-                    )
-                )
-            else:
-                lines = transpose(
-                    (
-                        columns[U(cells[x]), k],
-                        columns[U(cells[x + U(1)]), k] if missing < 7 else U(0),
-                        columns[U(cells[x + U(2)]), k] if missing < 6 else U(0),
-                        columns[U(cells[x + U(3)]), k] if missing < 5 else U(0),
-                        columns[U(cells[x + U(4)]), k] if missing < 4 else U(0),
-                        columns[U(cells[x + U(5)]), k] if missing < 3 else U(0),
-                        columns[U(cells[x + U(6)]), k] if missing < 2 else U(0),
-                        U(0),
-                    )
-                )
-            at = U(start + 8 * word * stride) + x
-            for line in lines:
-                store_little(strip, at, line)
-                at += U(stride)
+            for x in range(count):
+                glyph = U(cells[U(row), U(begin + x)])
+                glyphs[U((x & 7) * SQUARES + (x >> 3))] = columns[glyph, U(word)]
+            transpose(glyphs, turned)
+            for line in range(min(8, height - 8 * word)):
+                to = U(start + (8 * word + line) * stride + begin)
+                for x in range(count):
+                    strip[to + U(x)] = lines[U(8 * SQUARES * line) + U(x)]
 
 
 @kernel
 def spread_line(
-    strip: NDArray[np.uint8],
+    strip: NDArray[np.uint64],
     start: int,
-    groups: int,
     width: int,
     pitch_width: int,
+    words: NDArray[np.uint64],
     out: NDArray[np.uint8],
     at: int,
 ) -> None:
-    """Print `groups` times 8 glyph bytes, those of one scanline, at a pitch of up to 16 px.
+    """Print 8 glyph bytes of one scanline for each two of `words`, at a pitch of up to 16 px.
 
-    They stand in `strip` from `start` on, and are printed to `out` from byte `at` on. 8 cells are
-    `pitch_width` bytes: two halves of 4 cells, each in one number of 64 bits. Writes up to 16 bytes
-    a group, of which the last group's may go beyond its `pitch_width`.
+    They stand in `strip` from number `start` on, the leftmost lowest, and are printed to `out` from
+    byte `at` on. 8 cells are `pitch_width` bytes: two halves of 4 cells, each in one number of 64
+    bits, which `words` is scratch for. Writes up to 16 bytes a group of 8, of which the last
+    group's may go beyond its `pitch_width`.
     """
     left = (pitch_width - width) // 2
     half = U(4 * pitch_width)
     pitch = U(pitch_width)
-    first = U(64 - left - width)
+    groups = words.size // 2
     for group in range(groups):
-        x = U(start + 8 * group)
+        glyphs = strip[U(start + group)]
         early, late = U(0), U(0)
-        drop = first
+        drop = U(64 - left - width)
         for i in range(4):
-            early |= U(strip[x + U(i)]) << drop
-            late |= U(strip[x + U(4 + i)]) << drop
+            early |= (glyphs >> U(8 * i) & U(255)) << drop
+            late |= (glyphs >> U(8 * i + 32) & U(255)) << drop
             drop -= pitch
+        words[U(group)] = swap(early | late >> half if half < U(64) else early)
+        words[U(groups + group)] = swap(late << (U(64) - half) if half < U(64) else late)
+    for group in range(groups):
         to = U(at) + U(group) * pitch
-        store_little(out, to, swap(early | late >> half if half < U(64) else early))
-        store_little(out, to + U(8), swap(late << (U(64) - half) if half < U(64) else late))
+        store_little(out, to, words[U(group)])
+        store_little(out, to + U(8), words[U(groups + group)])
 
 
 @kernel
@@ -179,16 +163,20 @@ def raster_small(
     rows, count = cells.shape
     groups = (count + 7) // 8
     stride = 8 * groups
-    strip = np.empty(8 * columns.shape[1] * stride, np.uint8)
-    whole_bytes = pitch_width == 8 and width == 8 and height % 8 == 0
+    strip = np.zeros(height * groups, np.uint64)
+    strip_bytes = strip.view(np.uint8)
+    words = np.empty(2 * groups, np.uint64)
+    glyphs = np.zeros(8 * SQUARES, np.uint64)
+    turned = np.empty(8 * SQUARES, np.uint64)
+    whole_bytes = pitch_width == 8 and width == 8
     printed = count if whole_bytes else min(groups * pitch_width, row_bytes)
     line_bytes = 1 + row_bytes
     for row in range(rows):
         if whole_bytes:
             first = (row * pitch_height + top) * line_bytes + 1
-            print_strip(cells[row], columns, out, first, line_bytes)
+            print_strip(cells, row, columns, height, out, first, line_bytes, glyphs, turned)
         else:
-            print_strip(cells[row], columns, strip, 0, stride)
+            print_strip(cells, row, columns, height, strip_bytes, 0, stride, glyphs, turned)
         for y in range(pitch_height):
             start = (row * pitch_height + y) * line_bytes
             line = y - top
@@ -197,7 +185,7 @@ def raster_small(
                 continue
             out[start] = 0
             if not whole_bytes:
-                spread_line(strip, line * stride, groups, width, pitch_width, out, start + 1)
+                spread_line(strip, line * groups, width, pitch_width, words, out, start + 1)
             clear(out, start + 1 + printed, start + 1 + row_bytes)
 
 

@@ -135,6 +135,25 @@ def judge_places(
 
 
 @kernel
+def count_literals(
+    page: NDArray[np.uint8], x: np.uint64, stop: np.uint64, counts: NDArray[np.int64]
+) -> None:
+    """Count the bytes ``page[x:stop]``, each of four in a row of its own of `counts` (4, SYMBOLS).
+
+    Most bytes are like the one before: one counter would wait for itself.
+    """
+    while x + U(4) <= stop:
+        counts[0, page[x]] += 1
+        counts[1, page[x + U(1)]] += 1
+        counts[2, page[x + U(2)]] += 1
+        counts[3, page[x + U(3)]] += 1
+        x += U(4)
+    while x < stop:
+        counts[0, page[x]] += 1
+        x += U(1)
+
+
+@kernel
 def count_symbols(
     page: NDArray[np.uint8],
     size: int,
@@ -145,27 +164,23 @@ def count_symbols(
     step: int,
     counts: NDArray[np.int64],
 ) -> None:
-    """Write to `counts` (SYMBOLS) how often each symbol is written in every `step`-th row of cells.
+    """Write to ``counts[0]`` how often each symbol is written in every `step`-th row of cells.
 
-    Every symbol counts once more, so that each has a code.
+    Every symbol counts once more, so that each has a code. `counts` is (4, SYMBOLS).
     """
-    counts[:] = 1
+    counts[:] = 0
     for row in range(0, (line_first.size - 1) // places, step):
-        for line in range(row * places, (row + 1) * places):
-            x = U(line * size)
-            for k in range(line_first[line], line_first[line + 1]):
-                begin = U(matches[k, 0])
-                while x < begin:
-                    counts[page[x]] += 1
-                    x += U(1)
-                x += U(matches[k, 1])
-                counts[END_OF_BLOCK + 1 + LENGTH_SYMBOL[matches[k, 1]]] += 1
-                repeat = matches[k, 2]
-                far = 0 if repeat == RUN else distance_symbol(repeats[repeat, 2])
-                counts[LITERALS + far] += 1
-            while x < U((line + 1) * size):
-                counts[page[x]] += 1
-                x += U(1)
+        x = U(row * places * size)
+        for k in range(line_first[row * places], line_first[(row + 1) * places]):
+            count_literals(page, x, U(matches[k, 0]), counts)
+            x = U(matches[k, 0] + matches[k, 1])
+            counts[1, END_OF_BLOCK + 1 + LENGTH_SYMBOL[matches[k, 1]]] += 1
+            repeat = matches[k, 2]
+            far = 0 if repeat == RUN else distance_symbol(repeats[repeat, 2])
+            counts[2, LITERALS + far] += 1
+        count_literals(page, x, U((row + 1) * places * size), counts)
+    for symbol in range(SYMBOLS):
+        counts[0, symbol] += 1 + counts[1, symbol] + counts[2, symbol] + counts[3, symbol]
 
 
 @kernel
@@ -258,8 +273,9 @@ def deflate_page(
     line_first = np.empty(rows * pitch_height + 1, np.int32)
     repeats = repeats[: first[rows]]
     fit_matches(page, size, repeats, first, least, kinds, matches, line_first)
-    counts = np.empty(SYMBOLS, np.int64)
-    count_symbols(page, size, repeats, matches, line_first, pitch_height, step, counts)
+    counted = np.empty((4, SYMBOLS), np.int64)
+    count_symbols(page, size, repeats, matches, line_first, pitch_height, step, counted)
+    counts = counted[0]
     code_sizes = np.empty(SYMBOLS, np.int64)
     entries = np.empty(SYMBOLS, np.uint64)
     for low, high in ((0, LITERALS), (LITERALS, SYMBOLS)):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from snapcompact_kernels._jit import kernel
-from snapcompact_kernels.words import load_little, swap, zero_bytes
+from snapcompact_kernels.words import equal_ahead, equal_behind, load_little
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -60,11 +60,11 @@ def add_runs(
             x += U(8)
             continue
         early = max(x, U(8)) - U(8)
-        begin = max(floor, min(x, early + U(8) - zero_bytes(swap(load_little(page, early)))))
+        begin = max(floor, min(x, early + U(8) - equal_behind(load_little(page, early), U(0))))
         x += U(8)
         while x + U(8) <= stop and load_little(page, x) == U(0):
             x += U(8)
-        x = min(x + zero_bytes(load_little(page, x)), stop)
+        x = min(x + equal_ahead(load_little(page, x), U(0)), stop)
         if x - begin >= U(LEAST_RUN):
             count = add_match(matches, count, begin + U(1), x, RUN)
         floor = x
@@ -103,11 +103,11 @@ def fit_matches(
                 far = U(repeats[k, 2])
                 begin = line + U(1 + repeats[k, 0])
                 end = begin + U(repeats[k, 1])
-                odd = load_little(page, end) ^ load_little(page, end - far)
-                end = min(end + zero_bytes(odd), stop)
+                end += equal_ahead(load_little(page, end), load_little(page, end - far))
+                end = min(end, stop)
                 early = max(begin, far + U(8)) - U(8)  # nothing stands before the page
-                odd = swap(load_little(page, early) ^ load_little(page, early - far))
-                begin = max(x, min(begin, early + U(8) - zero_bytes(odd)))
+                same = equal_behind(load_little(page, early), load_little(page, early - far))
+                begin = max(x, min(begin, early + U(8) - same))
                 if kinds[place] == DENSE and end <= begin + U(LONGEST):
                     # Written always, kept if long enough: no branch that the processor must guess.
                     matches[count, 0] = begin

@@ -7,9 +7,11 @@ code with numba 0.68), so that this is both plain and as fast as the machine. Of
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numba import types
+from numba.extending import intrinsic, overload
 
 from snapcompact_kernels._jit import kernel
 
@@ -55,18 +57,58 @@ def swap(value: np.uint64) -> np.uint64:
     return value << U(32) | value >> U(32)
 
 
-_DE_BRUIJN = 0x03F79D71B4CB0A89
-_BYTE_OF_BIT = np.zeros(64, np.uint8)
-for _bit in range(64):
-    _BYTE_OF_BIT[((1 << _bit) * _DE_BRUIJN % (1 << 64)) >> 58] = _bit // 8
+def low_zeros(value: np.uint64) -> int:
+    """How many bits of `value` below its lowest 1 are 0; `value` is not 0."""
+    return (int(value) & -int(value)).bit_length() - 1
+
+
+def high_zeros(value: np.uint64) -> int:
+    """How many bits of `value`, a number of 64, above its highest 1 are 0; `value` is not 0."""
+    return 64 - int(value).bit_length()
+
+
+@intrinsic
+def _count_low(typing: Any, value: Any) -> Any:
+    def build(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return builder.cttz(arguments[0], context.get_constant(types.boolean, True))
+
+    return types.uint64(types.uint64), build
+
+
+@intrinsic
+def _count_high(typing: Any, value: Any) -> Any:
+    def build(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return builder.ctlz(arguments[0], context.get_constant(types.boolean, True))
+
+    return types.uint64(types.uint64), build
+
+
+@overload(low_zeros)
+def _low_zeros(value: Any) -> Any:
+    def compiled(value: Any) -> Any:
+        return _count_low(value)
+
+    return compiled
+
+
+@overload(high_zeros)
+def _high_zeros(value: Any) -> Any:
+    def compiled(value: Any) -> Any:
+        return _count_high(value)
+
+    return compiled
 
 
 @kernel
-def zero_bytes(value: np.uint64) -> np.uint64:
-    """How many of the lowest bytes of `value` are 0, 7 at most (de Bruijn's sequence)."""
-    value |= U(1 << 63)
-    lowest = value & (~value + U(1))
-    return U(_BYTE_OF_BIT[lowest * U(_DE_BRUIJN) >> U(58)])
+def equal_ahead(one: np.uint64, other: np.uint64) -> np.uint64:
+    """In how many of their lowest bytes both numbers are equal, 7 at most."""
+    return U(low_zeros(one ^ other | U(1 << 63))) >> U(3)
+
+
+@kernel
+def equal_behind(one: np.uint64, other: np.uint64) -> np.uint64:
+    """In how many of their highest bytes both numbers are equal, 7 at most."""
+    return U(high_zeros(one ^ other | U(1))) >> U(3)
 
 
 @kernel

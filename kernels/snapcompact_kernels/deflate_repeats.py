@@ -12,6 +12,7 @@ import numpy as np
 
 from snapcompact_kernels._jit import kernel
 from snapcompact_kernels.cells import signed
+from snapcompact_kernels.words import load_little, low_zeros
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -24,7 +25,6 @@ GOOD_CELLS = 24
 SLOT_BITS = 11
 WINDOW = 32768
 """Farthest that a match of deflate reaches back, RFC 1951."""
-NO_SLOT = U(1 << 32)
 
 
 @kernel
@@ -47,62 +47,79 @@ def hash_row(cells: NDArray[np.uint16], row: int, period: int, out: NDArray[np.u
 
 
 @kernel
-def exchange_head(
-    heads: NDArray[np.uint64],
-    earlier: NDArray[np.uint64],
-    hashed: np.uint32,
-    row: int,
-    x: int,
-) -> np.uint64:
-    """Keep row and column under their hash; its slot if the same hash stood there, or NO_SLOT.
+def exchange_places(
+    places: NDArray[np.uint64], hashed: np.uint32, row: int, x: int
+) -> tuple[np.uint64, np.uint64, np.uint64]:
+    """Keep the place of `row` and `x` under its hash; the two that stood there, and this one.
 
-    In ``earlier[slot]`` then stand the last place with that hash and the one before it.
+    A place has its hash above, row and column below, and stands in `places` beside the one before.
     """
     mixed = U(hashed)
-    slot = mixed >> U(32 - SLOT_BITS)
-    last = heads[slot]
-    heads[slot] = mixed << U(32) | U(row << 16 | x)
-    # One test for nearly all columns without a repeat.
-    if last >> U(32) != mixed:
-        return NO_SLOT
-    before = earlier[slot, 0]
-    earlier[slot, 0] = last
-    earlier[slot, 1] = before if before >> U(32) == mixed else last
-    return slot
+    slot = mixed >> U(32 - SLOT_BITS) << U(1)
+    last = places[slot]
+    before = places[slot + U(1)]
+    here = mixed << U(32) | U(row << 16 | x)
+    places[slot] = here
+    places[slot + U(1)] = last
+    return last, before, here
+
+
+@kernel
+def seen(found: tuple[np.uint64, np.uint64, np.uint64]) -> bool:
+    """Whether a place from ``exchange_places`` has the hash of the new one: of few columns so."""
+    last, before, here = found
+    return bool((last >> U(32) == here >> U(32)) | (before >> U(32) == here >> U(32)))
+
+
+@kernel
+def cells_in_common(
+    cells: NDArray[np.uint8], one: np.uint64, other: np.uint64, most: np.uint64
+) -> np.uint64:
+    """How many cells from numbers `one` and `other` on are equal, up to `most`.
+
+    `cells` are bytes, two a cell, and 8 more behind; four are compared at a time.
+    """
+    length = U(0)
+    while length < most:
+        odd = load_little(cells, U(2) * (one + length))
+        odd ^= load_little(cells, U(2) * (other + length))
+        if odd:
+            return min(length + (U(low_zeros(odd)) >> U(4)), most)
+        length += U(4)
+    return most
 
 
 @kernel
 def longest(
-    cells: NDArray[np.uint16],
-    row: int,
-    x: int,
-    earlier: NDArray[np.uint64],
-    slot: np.uint64,
+    cells: NDArray[np.uint8],
+    columns: int,
+    found: tuple[np.uint64, np.uint64, np.uint64],
     pitch_width: int,
     block: int,
     period: int,
 ) -> tuple[int, int, int]:
-    """Cells from (row, x) on that stood before too, their distance in bytes, and their column then.
+    """Cells from the new place on that stood before too, their distance in bytes, column there.
 
-    The longer repeat of the two places in ``earlier[slot]``. 0 cells where both are too far, at
-    another bit phase, or have fewer than LEAST_CELLS.
+    The longer repeat of the two that ``exchange_places`` has `found`. 0 cells where both have
+    another hash, are too far or at another bit phase, or have fewer than LEAST_CELLS.
     """
+    here = found[2]
+    row, x = signed(here >> U(16) & U(0xFFFF)), signed(here & U(0xFFFF))
     best, far, column = LEAST_CELLS - 1, 0, 0
-    here = U(row)
     for k in range(2):
-        head = earlier[slot, U(k)]
-        there = head >> U(16) & U(0xFFFF)
-        y = signed(head & U(0xFFFF))
-        distance = (row - signed(there)) * block + ((x - y) * pitch_width >> 3)
+        there = found[k]
+        if there >> U(32) != here >> U(32):
+            continue
+        y = signed(there & U(0xFFFF))
+        above = signed(there >> U(16) & U(0xFFFF))
+        distance = (row - above) * block + ((x - y) * pitch_width >> 3)
         if distance < 1 or distance > WINDOW or (x - y) & (period - 1):
             break
-        most = U(cells.shape[1] - max(x, y))
-        length = U(0)
-        while length < most and cells[there, U(y) + length] == cells[here, U(x) + length]:
-            length += U(1)
-        if signed(length) > best:
-            best, far, column = signed(length), distance, y
-        if length >= U(GOOD_CELLS):
+        most = U(columns - max(x, y))
+        length = signed(cells_in_common(cells, U(above * columns + y), U(row * columns + x), most))
+        if length > best:
+            best, far, column = length, distance, y
+        if length >= GOOD_CELLS:
             break
     return (best, far, column) if far else (0, 0, 0)
 
@@ -130,8 +147,10 @@ def find_repeats(
     period = 1
     while period * pitch_width % 8:
         period *= 2
-    heads = np.zeros(1 << SLOT_BITS, np.uint64)  # hash above, row and column below
-    earlier = np.zeros((1 << SLOT_BITS, 2), np.uint64)
+    flat = np.zeros(cells.size + 4, np.uint16)
+    flat[: cells.size] = cells.reshape(-1)
+    data = flat.view(np.uint8)
+    places = np.zeros(2 << SLOT_BITS, np.uint64)
     hashes = np.zeros(columns + LEAST_CELLS, np.uint32)
     last = columns - LEAST_CELLS
     count = 0
@@ -141,24 +160,20 @@ def find_repeats(
         behind = 0
         x = 0
         while x <= last:
-            slot = exchange_head(heads, earlier, hashes[U(x)], row, x)
+            found = exchange_places(places, hashes[U(x)], row, x)
             x += 1
-            if slot == NO_SLOT:
+            if not seen(found):
                 continue
-            length, distance, y = longest(
-                cells, row, x - 1, earlier, slot, pitch_width, block, period
-            )
+            length, distance, y = longest(data, columns, found, pitch_width, block, period)
             if length == 0:
                 continue
             begin = x - 1
-            while x <= last:
-                slot = exchange_head(heads, earlier, hashes[U(x)], row, x)
+            while x <= last and length < GOOD_CELLS:
+                found = exchange_places(places, hashes[U(x)], row, x)
                 x += 1
-                if slot == NO_SLOT:
+                if not seen(found):
                     break
-                longer, far, at = longest(
-                    cells, row, x - 1, earlier, slot, pitch_width, block, period
-                )
+                longer, far, at = longest(data, columns, found, pitch_width, block, period)
                 if longer <= length:
                     break
                 length, distance, y, begin = longer, far, at, x - 1
@@ -179,7 +194,7 @@ def find_repeats(
                 count += 1
             behind = stop
             while x < min(stop, last + 1):
-                exchange_head(heads, earlier, hashes[U(x)], row, x)
+                exchange_places(places, hashes[U(x)], row, x)
                 x += 1
             x = max(x, stop)
     first[rows] = count

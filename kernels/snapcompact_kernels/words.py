@@ -86,7 +86,7 @@ def _count_high(typing: Any, value: Any) -> Any:
 @overload(low_zeros)
 def _low_zeros(value: Any) -> Any:
     def compiled(value: Any) -> Any:
-        return _count_low(value)
+        return _count_low(value)  # type: ignore[call-arg]  # numba gives the first itself
 
     return compiled
 
@@ -94,7 +94,7 @@ def _low_zeros(value: Any) -> Any:
 @overload(high_zeros)
 def _high_zeros(value: Any) -> Any:
     def compiled(value: Any) -> Any:
-        return _count_high(value)
+        return _count_high(value)  # type: ignore[call-arg]  # numba gives the first itself
 
     return compiled
 

@@ -11,6 +11,7 @@ import numpy as np
 from snapcompact.fonts.typeface import Typeface
 from snapcompact.pages.glyphs import check_fits, glyph_tables
 from snapcompact.pages.layout import flow_to_grid, header_cells, row_breaks
+from snapcompact_kernels.cells import LINE_END
 from snapcompact_kernels.paginate import fill_page
 
 if TYPE_CHECKING:
@@ -116,7 +117,9 @@ def _page(text: bytes, at: int, shape: Shape, atlas: Atlas, start: PageStart) ->
         row_breaks(shape),
         flow,
     )
-    digest = hashlib.sha256(memoryview(text)[at:behind]).hexdigest()
+    body = memoryview(text)[at:behind]
+    digest = hashlib.sha256(body).hexdigest()
+    line_ends = int(np.count_nonzero(np.frombuffer(body, np.uint8) == LINE_END))
     short_id = start.short_id or digest[:8]
     header = header_cells(shape, short_id, start.number, start.line)
     return PageCells(
@@ -129,7 +132,7 @@ def _page(text: bytes, at: int, shape: Shape, atlas: Atlas, start: PageStart) ->
         next_start=PageStart(
             start.number + 1,
             start.offset + behind - at,
-            start.line + text.count(b"\n", at, behind),
+            start.line + line_ends,
             short_id,
         ),
         atlas=atlas,

@@ -32,7 +32,7 @@ FILES = {
     "8x16": "4035ea540a744f3f",
     "11x16": "868b43d024aed7cf",
     "8x22-wide": "cc0d2529b48ec27d",
-    "made-up@9x17-700x400-cols2-lines-header": "e20cbabf8a523499",
+    "made-up@9x17-700x400-cols2-lines-header": "4528c665a9127703",
 }
 
 

@@ -16,40 +16,30 @@ from snapcompact_kernels.cells import signed
 from snapcompact_kernels.deflate_codes import (
     DISTANCES,
     END_OF_BLOCK,
-    LENGTH_SYMBOL,
     LITERALS,
     SYMBOLS,
-    canonical_entries,
-    code_lengths,
     distance_entry,
-    distance_symbol,
     join,
     length_entry,
 )
-from snapcompact_kernels.deflate_matches import (
-    BLANK,
-    DENSE,
-    LONGEST,
-    RUN,
-    SHORTEST,
-    SPARSE,
-    fit_matches,
+from snapcompact_kernels.deflate_counts import (
+    count_bytes,
+    count_symbols,
+    judge_places,
+    make_entries,
+    make_lengths,
+    rough_lengths,
 )
+from snapcompact_kernels.deflate_matches import LONGEST, SHORTEST, fit_matches
+from snapcompact_kernels.deflate_parse import choose_matches
 from snapcompact_kernels.words import store_little
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 U = np.uint64
-SAMPLE_ROWS = 12
-"""Rows of cells that the codes are made from: 16 save 0.2 % of bytes, at 0.4 ns a cell more."""
-MOST_INK = 10
-"""A place with ink in fewer than 1 of so many bytes is looked through for runs."""
-MATCH_BITS = 32
-"""What literals must cost for a match to take their place: its own 18 or so, and what it hinders.
-
-Fewer make more matches than pay: 20 costs 1 % more bytes.
-"""
+SAMPLE_ROWS = 16
+"""Rows of cells that the codes are made from: 12 take 2 % less time and 0.2 % more bytes."""
 
 
 @kernel
@@ -93,94 +83,6 @@ def put_literals(
         at, held, bits = put(out, at, held, bits, code << U(6) | (abc + d & U(63)))
         x += U(4)
     return at, held, bits
-
-
-@kernel
-def judge_places(
-    page: NDArray[np.uint8],
-    size: int,
-    step: int,
-    least: NDArray[np.int64],
-    kinds: NDArray[np.int64],
-) -> None:
-    """Write what matches pay at each place s of a scanline in its row of cells (pitch height).
-
-    ``least[s]`` is the fewest bytes a match must have there, ``kinds[s]`` how much ink is there.
-    `size` is the bytes of a scanline; every `step`-th row of cells is looked at.
-    """
-    places = kinds.size
-    counts = np.zeros((places, 256), np.int64)
-    rows_seen = 0
-    for row in range(0, page.size // (places * size), step):
-        rows_seen += 1
-        for place in range(places):
-            start = U((row * places + place) * size)
-            for x in range(1, size):
-                counts[U(place), page[start + U(x)]] += 1
-    total = np.ones(256, np.int64)
-    for place in range(places):
-        total += counts[place]
-    bits = np.ones(256, np.int64)  # of a byte's code, about: the logarithm of how rare it is
-    for byte in range(256):
-        while total[byte] << bits[byte] < rows_seen * places * size:
-            bits[byte] += 1
-    for place in range(places):
-        cost = 0
-        for byte in range(256):
-            cost += counts[place, byte] * bits[byte]
-        seen = rows_seen * (size - 1)
-        least[place] = min(max(SHORTEST, MATCH_BITS * seen // cost), LONGEST)
-        inked = seen - counts[place, 0]
-        kinds[place] = BLANK if inked == 0 else SPARSE if inked * MOST_INK < seen else DENSE
-
-
-@kernel
-def count_literals(
-    page: NDArray[np.uint8], x: np.uint64, stop: np.uint64, counts: NDArray[np.int64]
-) -> None:
-    """Count the bytes ``page[x:stop]``, each of four in a row of its own of `counts` (4, SYMBOLS).
-
-    Most bytes are like the one before: one counter would wait for itself.
-    """
-    while x + U(4) <= stop:
-        counts[0, page[x]] += 1
-        counts[1, page[x + U(1)]] += 1
-        counts[2, page[x + U(2)]] += 1
-        counts[3, page[x + U(3)]] += 1
-        x += U(4)
-    while x < stop:
-        counts[0, page[x]] += 1
-        x += U(1)
-
-
-@kernel
-def count_symbols(
-    page: NDArray[np.uint8],
-    size: int,
-    repeats: NDArray[np.int32],
-    matches: NDArray[np.int32],
-    line_first: NDArray[np.int32],
-    places: int,
-    step: int,
-    counts: NDArray[np.int64],
-) -> None:
-    """Write to ``counts[0]`` how often each symbol is written in every `step`-th row of cells.
-
-    Every symbol counts once more, so that each has a code. `counts` is (4, SYMBOLS).
-    """
-    counts[:] = 0
-    for row in range(0, (line_first.size - 1) // places, step):
-        x = U(row * places * size)
-        for k in range(line_first[row * places], line_first[(row + 1) * places]):
-            count_literals(page, x, U(matches[k, 0]), counts)
-            x = U(matches[k, 0] + matches[k, 1])
-            counts[1, END_OF_BLOCK + 1 + LENGTH_SYMBOL[matches[k, 1]]] += 1
-            repeat = matches[k, 2]
-            far = 0 if repeat == RUN else distance_symbol(repeats[repeat, 2])
-            counts[2, LITERALS + far] += 1
-        count_literals(page, x, U((row + 1) * places * size), counts)
-    for symbol in range(SYMBOLS):
-        counts[0, symbol] += 1 + counts[1, symbol] + counts[2, symbol] + counts[3, symbol]
 
 
 @kernel
@@ -248,39 +150,21 @@ def put_lines(
 
 
 @kernel
-def deflate_page(
+def put_stream(
     page: NDArray[np.uint8],
     size: int,
     repeats: NDArray[np.int32],
-    first: NDArray[np.int32],
-    pitch_height: int,
-    adler: int,
     matches: NDArray[np.int32],
+    line_first: NDArray[np.int32],
+    counts: NDArray[np.int64],
+    adler: int,
     out: NDArray[np.uint8],
 ) -> int:
-    """Write the zlib stream of the flat scanlines `page`, `size` bytes each; return its length.
-
-    `repeats` and `first` are those of ``deflate_repeats.find_repeats``. `adler` is the checksum of
-    the scanlines, behind which `page` goes on for 8 bytes or more. `matches` (a third of the page,
-    3) is scratch; `out` holds twice the page and 1024 bytes.
-    """
-    rows = first.size - 1
-    step = max(1, rows // SAMPLE_ROWS)
-    least = np.empty(pitch_height, np.int64)
-    kinds = np.empty(pitch_height, np.int64)
-    lines = page[: rows * pitch_height * size]
-    judge_places(lines, size, 6 * step, least, kinds)
-    line_first = np.empty(rows * pitch_height + 1, np.int32)
-    repeats = repeats[: first[rows]]
-    fit_matches(page, size, repeats, first, least, kinds, matches, line_first)
-    counted = np.empty((4, SYMBOLS), np.int64)
-    count_symbols(page, size, repeats, matches, line_first, pitch_height, step, counted)
-    counts = counted[0]
+    """Write the zlib stream of `page` with codes for symbols that occur `counts` times."""
     code_sizes = np.empty(SYMBOLS, np.int64)
     entries = np.empty(SYMBOLS, np.uint64)
-    for low, high in ((0, LITERALS), (LITERALS, SYMBOLS)):
-        code_lengths(counts[low:high], code_sizes[low:high])
-        canonical_entries(code_sizes[low:high], entries[low:high])
+    make_lengths(counts, code_sizes)
+    make_entries(code_sizes, entries)
     state = put_header(code_sizes, out, (U(0), U(0), U(0)))
     state = put_lines(page, size, repeats, matches, line_first, entries, out, state)
     at, held, bits = state
@@ -289,3 +173,65 @@ def deflate_page(
     for i in range(4):
         out[stop + i] = adler >> (24 - 8 * i) & 255
     return stop + 4
+
+
+@kernel
+def deflate_page(
+    page: NDArray[np.uint8],
+    size: int,
+    repeats: NDArray[np.int32],
+    first: NDArray[np.int32],
+    places: int,
+    adler: int,
+    matches: NDArray[np.int32],
+    out: NDArray[np.uint8],
+) -> int:
+    """Write the zlib stream of the flat scanlines `page`, `size` bytes each; return its length.
+
+    `places` scanlines are a row of cells. `repeats` and `first` are those of
+    ``deflate_repeats.find_repeats``. `adler` is the checksum of the scanlines, behind which `page`
+    goes on for 8 bytes or more. `matches` (a third of the page, 3) is scratch; `out` holds twice
+    the page and 1024 bytes.
+    """
+    rows = first.size - 1
+    step = max(1, rows // SAMPLE_ROWS)
+    least = np.empty(places, np.int64)
+    kinds = np.empty(places, np.int64)
+    judge_places(page[: rows * places * size], size, 6 * step, least, kinds)
+    line_first = np.empty(rows * places + 1, np.int32)
+    repeats = repeats[: first[rows]]
+    fit_matches(page, size, repeats, first, least, kinds, matches, line_first)
+    counts = np.empty((4, SYMBOLS), np.int64)
+    count_symbols(page, size, repeats, matches, line_first, places, step, counts)
+    return put_stream(page, size, repeats, matches, line_first, counts[0], adler, out)
+
+
+@kernel
+def deflate_thoroughly(
+    page: NDArray[np.uint8],
+    size: int,
+    repeats: NDArray[np.int32],
+    first: NDArray[np.int32],
+    places: int,
+    adler: int,
+    matches: NDArray[np.int32],
+    out: NDArray[np.uint8],
+) -> int:
+    """As :func:`deflate_page`, a tenth shorter, from the repeats of ``deflate_search``.
+
+    Codes roughly guessed choose the matches of some rows, whose codes choose those of all.
+    """
+    rows = first.size - 1
+    step = max(1, rows // SAMPLE_ROWS)
+    bytes_seen = np.empty((places, 256), np.int64)
+    count_bytes(page[: rows * places * size], size, 6 * step, bytes_seen)
+    lengths = np.empty(SYMBOLS, np.int64)
+    rough_lengths(bytes_seen, lengths)
+    line_first = np.empty(rows * places + 1, np.int32)
+    repeats = repeats[: first[rows]]
+    counts = np.empty((4, SYMBOLS), np.int64)
+    for every in (step, 1):
+        choose_matches(page, size, repeats, first, places, every, lengths, matches, line_first)
+        count_symbols(page, size, repeats, matches, line_first, places, every, counts)
+        make_lengths(counts[0], lengths)
+    return put_stream(page, size, repeats, matches, line_first, counts[0], adler, out)

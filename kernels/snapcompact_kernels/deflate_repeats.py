@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 U = np.uint64
 LEAST_CELLS = 8
 """A power of 2. Shorter repeats gain little over literals, and take the place of better ones."""
-GOOD_CELLS = 24
+GOOD_CELLS = 40
 """Where a repeat has so many, no longer one is looked for."""
 SLOT_BITS = 11
 WINDOW = 32768
@@ -28,18 +28,50 @@ WINDOW = 32768
 
 
 @kernel
-def hash_row(cells: NDArray[np.uint16], row: int, period: int, out: NDArray[np.uint32]) -> None:
-    """Write to `out` a hash of the LEAST_CELLS cells from each column on, and of its bit phase.
+def bit_period(pitch_width: int) -> int:
+    """After how many cells glyphs stand at the same bit of a byte again; a power of 2."""
+    period = 1
+    while period * pitch_width % 8:
+        period *= 2
+    return period
 
-    `out` (columns + LEAST_CELLS): each pass adds to every hash, of 1, 2, 4 cells, the one that
-    follows it; the last LEAST_CELLS numbers mean nothing.
+
+@kernel
+def with_slack(cells: NDArray[np.uint16]) -> NDArray[np.uint16]:
+    """The flat `cells`, and room behind for :func:`cells_in_common` to look at."""
+    flat = np.zeros(cells.size + 4, np.uint16)
+    flat[: cells.size] = cells.reshape(-1)
+    return flat
+
+
+@kernel
+def bytes_between_inks(
+    begin: int, stop: int, width: int, pitch_width: int, row_bytes: int
+) -> tuple[int, int]:
+    """The whole bytes of a row between the ink before cell `begin` and that of cell `stop`.
+
+    Glyphs are `width` px wide, in the middle of their pitch.
+    """
+    left = (pitch_width - width) // 2
+    byte = ((begin - 1) * pitch_width + left + width + 7) >> 3 if begin else 0
+    return byte, min((stop * pitch_width + left) >> 3, row_bytes)
+
+
+@kernel
+def hash_row(
+    cells: NDArray[np.uint16], row: int, period: int, least: int, out: NDArray[np.uint32]
+) -> None:
+    """Write to `out` a hash of the `least` cells from each column on, and of its bit phase.
+
+    `least` is a power of 2. `out` (columns + least): each pass adds to every hash, of 1, 2, 4
+    cells, the one that follows it; the last `least` numbers mean nothing.
     """
     columns = cells.shape[1]
     for x in range(columns):
         out[x] = np.uint32(cells[row, x]) + np.uint32(x & (period - 1)) * np.uint32(0xC2B2AE35)
     factor = np.uint32(0x9E3779B1)
     size = 1
-    while size < LEAST_CELLS:
+    while size < least:
         for x in range(columns):
             out[x] += out[x + size] * factor
         factor = np.uint32(factor * np.uint32(0x85EBCA6B))
@@ -143,20 +175,15 @@ def find_repeats(
     time); a longer repeat one column on goes first.
     """
     rows, columns = cells.shape
-    left = (pitch_width - width) // 2
-    period = 1
-    while period * pitch_width % 8:
-        period *= 2
-    flat = np.zeros(cells.size + 4, np.uint16)
-    flat[: cells.size] = cells.reshape(-1)
-    data = flat.view(np.uint8)
+    period = bit_period(pitch_width)
+    data = with_slack(cells).view(np.uint8)
     places = np.zeros(2 << SLOT_BITS, np.uint64)
     hashes = np.zeros(columns + LEAST_CELLS, np.uint32)
     last = columns - LEAST_CELLS
     count = 0
     for row in range(rows):
         first[row] = count
-        hash_row(cells, row, period, hashes)
+        hash_row(cells, row, period, LEAST_CELLS, hashes)
         behind = 0
         x = 0
         while x <= last:
@@ -184,9 +211,7 @@ def find_repeats(
             while back < most and cells[source, y - back - 1] == cells[row, begin - back - 1]:
                 back += 1
             begin -= back
-            # Whole bytes between the ink of the cell before and that of the cell behind.
-            byte = ((begin - 1) * pitch_width + left + width + 7) >> 3 if begin else 0
-            end = min((stop * pitch_width + left) >> 3, row_bytes)
+            byte, end = bytes_between_inks(begin, stop, width, pitch_width, row_bytes)
             if end > byte:
                 repeats[count, 0] = byte
                 repeats[count, 1] = end - byte

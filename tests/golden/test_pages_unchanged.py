@@ -29,10 +29,10 @@ PIXELS = {
     "made-up@9x17-700x400-cols2-lines-header": "d4aa5839ea41e687",
 }
 FILES = {
-    "8x16": "4035ea540a744f3f",
-    "11x16": "868b43d024aed7cf",
-    "8x22-wide": "cc0d2529b48ec27d",
-    "made-up@9x17-700x400-cols2-lines-header": "4528c665a9127703",
+    "8x16": "6474d7cd8dfdc948",
+    "11x16": "5b1a86f8d5f91b0f",
+    "8x22-wide": "e6cd6f85ae5e7551",
+    "made-up@9x17-700x400-cols2-lines-header": "657c10c9b584dc9d",
 }
 
 

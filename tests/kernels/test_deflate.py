@@ -17,7 +17,8 @@ from snapcompact.pages.render import raster
 from snapcompact.pages.shape import Shape, parse_shape
 from snapcompact_kernels import deflate_codes as codes
 from snapcompact_kernels.deflate_matches import DENSE, LEAST_RUN, RUN, SPARSE, fit_matches
-from snapcompact_kernels.deflate_repeats import LEAST_CELLS, find_repeats
+from snapcompact_kernels.deflate_repeats import find_repeats
+from snapcompact_kernels.deflate_search import search_repeats
 from snapcompact_kernels.raster import filter_up
 from tests.pages.font import made_up_atlas
 from tests.pages.strategies import shapes, texts
@@ -63,18 +64,27 @@ def test_zlib_unpacks_every_page(case: tuple[Shape, Atlas, bytes]) -> None:
             )
 
 
-@pytest.mark.parametrize("name", ["8x16", "11x16", "8x22-2k", "made-up@9x17-8192x300"])
-def test_zlib_unpacks_full_pages(name: str) -> None:
-    atlas = made_up_atlas()
-    shape = parse_shape(name)
+def prose() -> bytes:
+    """Text that repeats words, and now and then a run of them."""
     random = np.random.default_rng(3)
     words = [
         bytes(random.integers(97, 123, int(n), dtype=np.uint8)) for n in random.integers(1, 12, 300)
     ]
-    text = b" ".join(words[int(i)] for i in random.zipf(1.3, 20_000) % 300)
-    for page in paginate([text], shape, atlas):
+    return b" ".join(words[int(i)] for i in random.zipf(1.3, 20_000) % 300)
+
+
+@pytest.mark.parametrize("name", ["8x16", "11x16", "8x22-2k", "made-up@9x17-8192x300"])
+def test_full_pages_unpack_and_are_smaller_where_asked(name: str) -> None:
+    atlas = made_up_atlas()
+    shape = parse_shape(name)
+    sizes = dict.fromkeys(compress.EFFORTS, 0)
+    for page in paginate([prose()], shape, atlas):
         drawn = Drawn(page.cells, raster(page.cells, shape, atlas), shape, atlas)
-        assert np.array_equal(unpacked(compress.compress(drawn, "fast"), shape), drawn.scanlines)
+        for effort in compress.EFFORTS:
+            stream = compress.compress(drawn, effort)
+            assert np.array_equal(unpacked(stream, shape), drawn.scanlines)
+            sizes[effort] += len(stream)
+    assert sizes["smaller"] < 0.95 * sizes["fast"]
 
 
 @settings(deadline=None, max_examples=100)
@@ -87,27 +97,27 @@ def test_repeats_hold_in_every_scanline(case: tuple[Shape, Atlas, bytes]) -> Non
     up = rows_filtered(shape, atlas)
     filter_up(lines.reshape(-1), shape.row_bytes, up, filtered.reshape(-1))
     flat = filtered.reshape(-1)
-    rows, columns = page.cells.shape
-    tokens = np.empty((rows * (columns // LEAST_CELLS), 3), np.int32)
-    first = np.empty(rows + 1, np.int32)
+    rows = page.cells.shape[0]
     block = shape.pitch_height * shape.line_bytes
-    pitch = shape.pitch_width
-    count = find_repeats(page.cells, atlas.width, pitch, shape.row_bytes, block, tokens, first)
-    assert first[0] == 0
-    assert first[-1] == count
-    for row in range(rows):
-        behind = 0
-        for byte, size, distance in tokens[first[row] : first[row + 1]].tolist():
-            assert size >= 1
-            assert byte + size > behind
-            assert 1 <= distance <= 32768
-            behind = byte + size
-            assert behind <= shape.row_bytes
-            for place in range(shape.pitch_height):
-                at = row * block + place * shape.line_bytes + 1 + byte
-                assert at >= distance
-                for i in range(at, at + size):
-                    assert flat[i] == flat[i - distance]
+    for find in (find_repeats, search_repeats):
+        repeats = np.empty((page.cells.size, 3), np.int32)
+        first = np.empty(rows + 1, np.int32)
+        find(page.cells, atlas.width, shape.pitch_width, shape.row_bytes, block, repeats, first)
+        assert first[0] == 0
+        for row in range(rows):
+            behind = 0
+            for byte, size, distance in repeats[first[row] : first[row + 1]].tolist():
+                assert size >= 1
+                assert byte + size >= behind
+                assert 1 <= distance <= 32768
+                behind = byte + size
+                assert behind <= shape.row_bytes
+                for place in range(shape.pitch_height):
+                    at = row * block + place * shape.line_bytes + 1 + byte
+                    assert at >= distance
+                    assert np.array_equal(
+                        flat[at : at + size], [flat[i - distance] for i in range(at, at + size)]
+                    )
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,7 @@ PROGRAM = """
 import hashlib
 from snapcompact.pages import decode, png
 from snapcompact.pages.cells import paginate
+from snapcompact.pages.compress import EFFORTS
 from snapcompact.pages.pipeline import render_pages
 from snapcompact.pages.shape import parse_shape
 from tests.pages.font import made_up_atlas
@@ -20,10 +21,12 @@ text = b"again /usr/lib/python3 and /usr/lib/python3\\n" * 3
 text += b"\\xff\\xed\\xa0\\x80" + "一é".encode()
 for name in ("8x16@8x16-400x100", "8x16@11x16-400x100", "8x16@17x16-800x100-lines-role"):
     shape = parse_shape(name)
-    for page in render_pages(paginate([text], shape, atlas), shape, atlas, jobs=1):
-        start, size = page.page.offset, page.page.length
-        assert decode.read_text(png.decode(page.png), shape, atlas) == text[start : start + size]
-        print(hashlib.sha256(page.png).hexdigest())
+    for effort in EFFORTS:
+        pages = paginate([text], shape, atlas)
+        for page in render_pages(pages, shape, atlas, effort=effort, jobs=1):
+            start, size = page.page.offset, page.page.length
+            assert decode.read_text(png.decode(page.png), shape, atlas) == text[start : start + size]
+            print(hashlib.sha256(page.png).hexdigest())
 """
 
 

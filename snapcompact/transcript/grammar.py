@@ -55,7 +55,8 @@ def goes_on(last: int | None, rank: int) -> bool:
     return last is not None and (rank > last or rank == last == CALL)
 
 
-_NEEDS_ESCAPE = re.compile(rb"(?m)^(?=\\*(?:\xc2\xb6|</?out))")
+_NEEDS_ESCAPE = re.compile(rb"\n(?=\\*(?:\xc2\xb6|</?out))")
+"""An LF, since that is what ``re`` finds fast: ``(?m)^`` takes three times as long."""
 _ESCAPED = re.compile(rb"(?m)^\\(?=\\*(?:\xc2\xb6|</?out))")
 _PLAIN = re.compile(rb"[A-Za-z0-9._/+:@%#~-]+")
 _PLAIN_LABEL = re.compile(rb'[^\]\n"][^\]\n]*')
@@ -74,9 +75,9 @@ _CALL = re.compile(
 
 def escape_lines(data: bytes) -> bytes:
     """`data` with a backslash before each line that could be taken for a marker."""
-    if PILCROW not in data and OUT_OPEN not in data and OUT_CLOSE[:5] not in data:
-        return data  # nearly every text: three fast scans
-    return _NEEDS_ESCAPE.sub(rb"\\", data)
+    if b"<" not in data and data.isascii():
+        return data
+    return _NEEDS_ESCAPE.sub(rb"\n\\", b"\n" + data)[1:]
 
 
 def unescape_lines(data: bytes) -> bytes:

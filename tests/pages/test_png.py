@@ -169,7 +169,11 @@ def test_bombs_are_refused_before_they_are_unpacked() -> None:
     with pytest.raises(PageError, match="unpack"):
         png.decode(rows_as_png(bomb, 8, 8))
     whole = zlib.compress(bytes(16))
-    for stream in (zlib.compress(bytes(10)), whole[:-1], whole + b"x", whole[:-1] + b"x", b"no"):
+    dictionary, other = b"\x78\xbb" + whole[2:], b"\x79\x9c" + whole[2:]
+    for stream in (
+        *(zlib.compress(bytes(10)), whole[:-1], whole + b"x", whole[:-1] + b"x", b"no"),
+        *(dictionary, other, whole[:1] + b"\0" + whole[2:]),
+    ):
         with pytest.raises(PageError, match="unpack"):
             png.decode(rows_as_png(stream, 8, 8))
     large = Image.new("1", (9000, 10))

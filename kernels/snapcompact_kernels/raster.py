@@ -239,22 +239,35 @@ def filter_up(
 
 
 @kernel
+def unfilter_lines(
+    page: NDArray[np.uint8], start: int, stop: int, size: int, out: NDArray[np.uint8], to: int
+) -> bool:
+    """Undo PNG's filters 0 and 2 of the scanlines in ``page[start:stop]``, of `size` bytes each.
+
+    They are written to `out` from byte `to` on, filter bytes 0, where the one above stands before
+    it; the page's first has none. False if another filter occurs: then what is behind is not there.
+    """
+    for at in range(start, stop, size):
+        line = U(at)
+        line_out = U(to + at - start)
+        if page[line] == 0 or (page[line] == 2 and at == 0):
+            for i in range(size):
+                out[line_out + U(i)] = page[line + U(i)]
+        elif page[line] == 2:
+            above = line_out - U(size)
+            for i in range(size):
+                out[line_out + U(i)] = page[line + U(i)] + out[above + U(i)]
+        else:
+            return False
+        out[line_out] = 0
+    return True
+
+
+@kernel
 def unfilter(page: NDArray[np.uint8], row_bytes: int, out: NDArray[np.uint8]) -> bool:
     """Undo PNG's filters 0 and 2 from flat to flat, the filter bytes 0; False if others occur."""
     size = 1 + row_bytes
-    for y in range(page.size // size):
-        start = y * size
-        if page[start] == 0 or (page[start] == 2 and y == 0):
-            copy(page, start, out, start, size)
-        elif page[start] == 2:
-            line = U(start)
-            above = U(start - size)
-            for i in range(size):
-                out[line + U(i)] = page[line + U(i)] + out[above + U(i)]
-        else:
-            return False
-        out[start] = 0
-    return True
+    return unfilter_lines(page, 0, page.size // size * size, size, out, 0)
 
 
 @kernel

@@ -122,10 +122,8 @@ class PagePrinter:
 
     def _check(self, png: bytes, printed: NDArray[np.uint8], page: PageCells) -> None:
         from snapcompact.pages.decode import reads_back
-        from snapcompact.pages.png import decode
 
-        scanlines = decode(png).scanlines
-        if not reads_back(scanlines, printed, page.sha256, self.shape, page.atlas):
+        if not reads_back(png, printed, page.sha256, self.shape, page.atlas):
             raise InputError(
                 f"page {page.number} does not read back as it was printed; this is a fault of "
                 f"snapcompact with shape {self.shape.name}, please report it"

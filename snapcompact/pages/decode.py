@@ -10,13 +10,16 @@ import numpy as np
 
 from snapcompact.errors import PageError
 from snapcompact.fonts.atlas import NO_GLYPH
+from snapcompact.pages import png
 from snapcompact.pages.glyphs import check_fits, glyph_tables
 from snapcompact.pages.layout import grid_to_flow
 from snapcompact.pages.render import raster, thread_buffer
 from snapcompact.pages.shape import Shape, parse_shape, shapes
 from snapcompact_kernels import cells as cell_kernels
+from snapcompact_kernels import hashes as hash_kernels
 from snapcompact_kernels import match as match_kernels
 from snapcompact_kernels.raster import first_difference
+from snapcompact_kernels.readback import read_back
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -24,7 +27,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from snapcompact.fonts.atlas import Atlas
-    from snapcompact.pages.png import PageImage
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -57,27 +59,53 @@ def read_cells(scanlines: NDArray[np.uint8], shape: Shape, atlas: Atlas) -> Cell
 
 
 def reads_back(
-    scanlines: NDArray[np.uint8],
-    printed: NDArray[np.uint8],
-    text_sha256: str,
-    shape: Shape,
-    atlas: Atlas,
+    data: bytes, printed: NDArray[np.uint8], text_sha256: str, shape: Shape, atlas: Atlas
 ) -> bool:
-    """Whether `scanlines`, decoded from a file, are read as the text with this hash.
+    """Whether the PNG `data` is read as the text with this hash.
 
     `printed` are the scanlines that the text was drawn as, so that glyphs need not be printed again
     to know that no pixel differs, as :func:`read_cells` does: half of its time. Ink that was drawn
-    between glyphs, where none belongs, is not seen here.
+    between glyphs, where none belongs, is not seen here. Raises PageError where it is damaged.
     """
-    if scanlines.shape != printed.shape:
+    packed = png.unpack(data)
+    if packed is None or (packed.height, packed.width) != (printed.shape[0], shape.page_width):
         return False
-    flat = printed.reshape(-1), scanlines.reshape(-1)
-    if first_difference(*flat, shape.row_bytes, scanlines.shape[0]) >= 0:
-        return False
-    cells, lost = _match(scanlines, scanlines.shape[0] // shape.pitch_height, shape, atlas)
+    if packed.depth == 1 and packed.filtered is not None and _is_small(shape, atlas):
+        cells, lost = _read_back(packed.filtered, printed, shape, atlas)
+    else:
+        scanlines = png.decode(data).scanlines
+        flat = printed.reshape(-1), scanlines.reshape(-1)
+        if first_difference(*flat, shape.row_bytes, scanlines.shape[0]) >= 0:
+            return False
+        cells, lost = _match(scanlines, scanlines.shape[0] // shape.pitch_height, shape, atlas)
     if lost:
         return False
     return hashlib.sha256(cells_to_text(cells, shape, atlas)).hexdigest() == text_sha256
+
+
+def _read_back(
+    filtered: NDArray[np.uint8], printed: NDArray[np.uint8], shape: Shape, atlas: Atlas
+) -> tuple[NDArray[np.uint16], int]:
+    """As :func:`_match`, of scanlines whose filters stand; -1 where they differ from `printed`."""
+    tables = glyph_tables(atlas)
+    cells = np.empty((printed.shape[0] // shape.pitch_height, shape.grid_columns), np.uint16)
+    lost = read_back(
+        filtered,
+        printed.reshape(-1),
+        shape.line_bytes,
+        tables.folds,
+        tables.factors,
+        (atlas.width, atlas.height),
+        (shape.pitch_width, shape.pitch_height),
+        (tables.keys, tables.ids, tables.pair_keys, tables.pair_ids),
+        cells,
+    )
+    return cells, lost
+
+
+def _is_small(shape: Shape, atlas: Atlas) -> bool:
+    """Whether kernels that take 8 cells at a time do for this page."""
+    return atlas.width <= 8 and shape.pitch_width <= 16
 
 
 def _match(
@@ -98,14 +126,16 @@ def _hashes(
 ) -> NDArray[np.uint32]:
     """(rows, grid columns) the hash of the pixels of each cell."""
     hashes = np.empty((rows, shape.grid_columns), np.uint32)
-    factors = glyph_tables(atlas).factors
-    pitch = shape.pitch_width, shape.pitch_height
-    if atlas.width <= 8 and shape.pitch_width <= 16:
-        page = thread_buffer(shape, "read")
-        page[: scanlines.size] = scanlines.reshape(-1)
-        match_kernels.hash_small(page, shape.row_bytes, factors, atlas.width, pitch, hashes)
-    else:
-        match_kernels.hash_any(scanlines, factors, atlas.width, *pitch, hashes)
+    tables = glyph_tables(atlas)
+    (hash_kernels.hash_small if _is_small(shape, atlas) else hash_kernels.hash_any)(
+        scanlines.reshape(-1),
+        shape.line_bytes,
+        tables.folds,
+        tables.factors,
+        (atlas.width, atlas.height),
+        (shape.pitch_width, shape.pitch_height),
+        hashes,
+    )
     return hashes
 
 
@@ -125,7 +155,7 @@ def cells_to_text(cells: NDArray[np.uint16], shape: Shape, atlas: Atlas) -> byte
     return out[:size].tobytes()
 
 
-def read_text(image: PageImage, shape: Shape, atlas: Atlas) -> bytes:
+def read_text(image: png.PageImage, shape: Shape, atlas: Atlas) -> bytes:
     """The text of `image`, byte for byte.
 
     Raises PageError with the row and column (from 1) of the first difference, or where the text is
@@ -144,7 +174,7 @@ def read_text(image: PageImage, shape: Shape, atlas: Atlas) -> bytes:
     return text
 
 
-def find_shape(image: PageImage, load_atlas: Callable[[str], Atlas]) -> Shape:
+def find_shape(image: png.PageImage, load_atlas: Callable[[str], Atlas]) -> Shape:
     """The shape `image` is printed in: as its metadata says, else the named one that reads best.
 
     Raises PageError if no named shape reads its first row without a difference.
@@ -161,7 +191,7 @@ def find_shape(image: PageImage, load_atlas: Callable[[str], Atlas]) -> Shape:
     )
 
 
-def _candidates(image: PageImage) -> Iterator[Shape]:
+def _candidates(image: png.PageImage) -> Iterator[Shape]:
     """The named shapes that print pages of the size of `image`."""
     for row in shapes().values():
         shape = row.shape

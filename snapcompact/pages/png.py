@@ -82,34 +82,65 @@ def encode(
     )
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class PackedPage:
+    """What is in a PNG of a page.
+
+    ``filtered`` are the scanlines at ``depth`` bits a pixel with their filters, flat; None where
+    they are packed in another way than ours.
+    """
+
+    width: int
+    height: int
+    depth: int
+    filtered: NDArray[np.uint8] | None
+    metadata: PageMetadata | None
+    glyphs: bytes
+
+
 def decode(data: bytes) -> PageImage:
     """The page in `data`, a PNG of ours or any other picture of a page.
 
     Raises PageError where it is no picture, damaged, animated or too large; VersionError where a
     newer version wrote its metadata. Memory is bounded by the largest page.
     """
+    packed = unpack(data)
+    scanlines = _unfiltered(packed) if packed else None
+    if packed is None or scanlines is None:
+        ink = read_picture(data)
+        scanlines, (height, width) = from_pixels(ink), ink.shape
+    else:
+        width, height = packed.width, packed.height
+    if packed is None:
+        return PageImage(width, height, scanlines, None)
+    return PageImage(width, height, scanlines, packed.metadata, packed.glyphs)
+
+
+def unpack(data: bytes) -> PackedPage | None:
+    """The page in `data`, a PNG, its filters not undone; None for a picture that is none of ours.
+
+    Raises as :func:`decode`.
+    """
     if not data.startswith(SIGNATURE):
-        return _foreign(data, None)
+        return None
     chunks = dict.fromkeys((b"IHDR", b"PLTE", b"tEXt", GLYPHS, b"IDAT"), b"")
     for kind, body in _chunks(data):
         if kind == b"tEXt" and not body.startswith(_PREFIX):
             continue
         if chunks.get(kind):  # several IDATs, or two pages' texts: not ours
-            return _foreign(data, None)
+            return None
         chunks[kind] = body
     metadata, glyphs = _metadata(chunks[b"tEXt"]), chunks[GLYPHS]
     if len(chunks[b"IHDR"]) != 13:
         raise PageError("PNG without a header of 13 bytes")
     width, height, depth, colour, *methods = struct.unpack(">IIBBBBB", chunks[b"IHDR"])
     check_size(width, height)
-    if depth not in (1, 2, 4) or colour != PALETTE or any(methods) or chunks[b"PLTE"][:3] < b"\xff":
-        return _foreign(data, metadata, glyphs)
-    scanlines = _unpack(chunks[b"IDAT"], height, 1 + (width * depth + 7) // 8)
-    if scanlines is None:
-        return _foreign(data, metadata, glyphs)
-    if depth > 1:
-        scanlines = _ink_mask(scanlines, width, depth)
-    return PageImage(width, height, scanlines, metadata, glyphs)
+    ours = depth in (1, 2, 4) and colour == PALETTE and not any(methods)
+    if not ours or chunks[b"PLTE"][:3] < b"\xff":
+        return PackedPage(width, height, depth, None, metadata, glyphs)
+    size = height * (1 + (width * depth + 7) // 8)
+    filtered = np.frombuffer(_inflated(chunks[b"IDAT"], size), np.uint8)
+    return PackedPage(width, height, depth, filtered, metadata, glyphs)
 
 
 def read_metadata(data: bytes) -> PageMetadata | None:
@@ -154,12 +185,8 @@ def _chunks(data: bytes) -> Iterator[tuple[bytes, bytes]]:
         at += 12 + size
 
 
-def _unpack(stream: bytes, height: int, line_bytes: int) -> NDArray[np.uint8] | None:
-    """The scanlines in the zlib `stream`, unfiltered; None if they have filters we do not write.
-
-    Raises PageError unless they are exactly `height` lines.
-    """
-    size = height * line_bytes
+def _inflated(stream: bytes, size: int) -> bytes:
+    """What the zlib `stream` packs. Raises PageError unless that is exactly `size` bytes."""
     method, flags = stream[:2] if len(stream) > 2 else b"\0\0"
     if method & 15 != ZLIB_METHOD or flags & ZLIB_DICTIONARY or (method << 8 | flags) % 31:
         raise PageError("PNG is damaged: its pixels do not unpack (no zlib header)")
@@ -174,9 +201,17 @@ def _unpack(stream: bytes, height: int, line_bytes: int) -> NDArray[np.uint8] | 
         raise PageError(f"PNG is damaged: its pixels do not unpack to {size} bytes")
     if inflate.unused_data != deflate.adler32(data).to_bytes(4, "big"):
         raise PageError("PNG is damaged: its pixels unpack to others than were packed (checksum)")
-    scanlines = np.empty((height, line_bytes), np.uint8)
-    known = unfilter(np.frombuffer(data, np.uint8), line_bytes - 1, scanlines.reshape(-1))
-    return scanlines if known else None
+    return data
+
+
+def _unfiltered(packed: PackedPage) -> NDArray[np.uint8] | None:
+    """The scanlines of a page at one bit a pixel; None if they have filters we do not write."""
+    if packed.filtered is None:
+        return None
+    scanlines = np.empty((packed.height, packed.filtered.size // packed.height), np.uint8)
+    if not unfilter(packed.filtered, scanlines.shape[1] - 1, scanlines.reshape(-1)):
+        return None
+    return scanlines if packed.depth == 1 else _ink_mask(scanlines, packed.width, packed.depth)
 
 
 def _ink_mask(scanlines: NDArray[np.uint8], width: int, depth: int) -> NDArray[np.uint8]:
@@ -191,9 +226,3 @@ def _metadata(text: bytes) -> PageMetadata | None:
     if len(text) > MAX_BYTES + len(_PREFIX):
         raise PageError(f"page metadata has {len(text)} bytes; at most {MAX_BYTES} are read")
     return parse_metadata(text[len(_PREFIX) :]) if text else None
-
-
-def _foreign(data: bytes, metadata: PageMetadata | None, glyphs: bytes = b"") -> PageImage:
-    """The page in a picture that this program did not write so, through Pillow."""
-    ink = read_picture(data)
-    return PageImage(ink.shape[1], ink.shape[0], from_pixels(ink), metadata, glyphs)

@@ -7,7 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from snapcompact.pages.glyphs import glyph_tables, hash_bits
-from snapcompact_kernels.match import hash_any, hash_small
+from snapcompact_kernels.hashes import hash_any, hash_small
+from snapcompact_kernels.match import read_cells
 from snapcompact_kernels.raster import (
     filter_up,
     first_difference,
@@ -15,6 +16,7 @@ from snapcompact_kernels.raster import (
     raster_small,
     unfilter,
 )
+from snapcompact_kernels.readback import read_back
 from tests.pages.font import made_up_atlas
 from tests.pages.strategies import shapes
 from tests.reference import raster as twin
@@ -68,16 +70,50 @@ def test_hash_equals_its_twin(case: tuple[tuple[int, int], Shape, int]) -> None:
         0, 256, (shape.grid_rows * shape.pitch_height, 1 + shape.row_bytes), dtype=np.uint8
     )
     hashes = np.empty((shape.grid_rows, shape.grid_columns), np.uint32)
-    hash_any(page, tables.factors, atlas.width, shape.pitch_width, shape.pitch_height, hashes)
+    pitch = shape.pitch_width, shape.pitch_height
+    size = atlas.width, atlas.height
+    how = shape.line_bytes, tables.folds, tables.factors, size, pitch
+    hash_any(page.reshape(-1), *how, hashes)
     if atlas.width <= 8 and shape.pitch_width <= 16:
         small = np.empty_like(hashes)
-        flat = np.concatenate([page.reshape(-1), np.full(16, 255, np.uint8)])
-        pitch = shape.pitch_width, shape.pitch_height
-        hash_small(flat, shape.row_bytes, tables.factors, atlas.width, pitch, small)
+        hash_small(page.reshape(-1), *how, small)
         assert np.array_equal(small, hashes)
-    seen = twin.glyphs_seen(page, shape, atlas)
-    expected = hash_bits(seen.reshape(-1, atlas.height), tables.factors)
+    seen = twin.glyphs_seen(page, shape, atlas).reshape(-1, atlas.height)
+    expected = twin.hashes(seen, tables.folds, tables.factors)
     assert np.array_equal(hashes.reshape(-1), expected)
+    assert np.array_equal(hash_bits(seen, tables.folds, tables.factors), expected)
+
+
+@settings(deadline=None, max_examples=40)
+@given(cases())
+def test_reading_back_is_what_its_steps_are(case: tuple[tuple[int, int], Shape, int]) -> None:
+    font, shape, seed = case
+    atlas, random = made_up_atlas(*font), np.random.default_rng(seed)
+    if atlas.width > 8 or shape.pitch_width > 16:
+        return
+    tables = glyph_tables(atlas)
+    found = tables.keys, tables.ids, tables.pair_keys, tables.pair_ids
+    page = twin.scanlines(random_cells(shape, seed), shape, atlas).reshape(-1)
+    page[random.integers(page.size, size=page.size // 50)] ^= 4
+    page[:: shape.line_bytes] = 0
+    up = random.random(shape.pitch_height) < 0.5
+    up[0] = False
+    filtered = np.empty_like(page)
+    filter_up(page, shape.row_bytes, up, filtered)
+    pitch, size = (shape.pitch_width, shape.pitch_height), (atlas.width, atlas.height)
+    how = shape.line_bytes, tables.folds, tables.factors, size, pitch
+    hashes = np.empty((shape.grid_rows, shape.grid_columns), np.uint32)
+    hash_small(page, *how, hashes)
+    expected = np.empty(hashes.shape, np.uint16)
+    missing = read_cells(hashes, *found, expected)
+    cells = np.empty_like(expected)
+    assert read_back(filtered, page, *how, found, cells) == missing
+    assert np.array_equal(cells, expected)
+    other = page.copy()
+    other[random.integers(page.size)] ^= 1 << random.integers(8)
+    assert read_back(filtered, other, *how, found, cells) == -1
+    filtered[int(random.integers(filtered.size // shape.line_bytes)) * shape.line_bytes] = 3
+    assert read_back(filtered, page, *how, found, cells) == -1
 
 
 @settings(deadline=None)

@@ -1,30 +1,60 @@
 from __future__ import annotations
 
+import zlib
+
 import numpy as np
 import pytest
 
+from snapcompact.errors import PageError
 from snapcompact.pages import decode, png
 from snapcompact.pages.cells import paginate
+from snapcompact.pages.ink import PALETTES
+from snapcompact.pages.metadata import PageMetadata
 from snapcompact.pages.pipeline import draw_page
-from snapcompact.pages.shape import parse_shape
+from snapcompact.pages.shape import Shape, parse_shape
 from tests.pages.font import made_up_atlas
 
 TEXT = "def f(x):\n\treturn x # é Ω 🌀 一丁\n".encode() * 30
 
 
-@pytest.mark.parametrize("name", ["8x16", "11x16", "8x22-wide"])
+def as_png(scanlines: np.ndarray[tuple[int, int], np.dtype[np.uint8]], shape: Shape) -> bytes:
+    metadata = PageMetadata(shape.name, "0" * 64, 1, 0, 0, "0" * 64)
+    size = shape.page_width, scanlines.shape[0]
+    return png.encode(zlib.compress(scanlines.tobytes()), size, PALETTES[shape.ink], metadata)
+
+
+@pytest.mark.parametrize("name", ["8x16", "11x16", "8x22-wide", "8x16@17x16-800x400"])
 def test_a_page_reads_back_and_no_damage_does(name: str) -> None:
     shape, atlas = parse_shape(name), made_up_atlas()
     page = next(paginate([TEXT], shape, atlas))
     drawn, printed = draw_page(page, shape, atlas)
     scanlines = png.decode(drawn.png).scanlines
-    assert decode.reads_back(scanlines, printed, page.sha256, shape, atlas)
-    assert not decode.reads_back(scanlines[:-1], printed, page.sha256, shape, atlas)
-    assert not decode.reads_back(scanlines, printed, "0" * 64, shape, atlas)
+    assert decode.reads_back(drawn.png, printed, page.sha256, shape, atlas)
+    assert decode.reads_back(as_png(scanlines, shape), printed, page.sha256, shape, atlas)
+    assert not decode.reads_back(drawn.png, printed, "0" * 64, shape, atlas)
+    shorter = as_png(scanlines[: -shape.pitch_height], shape)
+    assert not decode.reads_back(shorter, printed, page.sha256, shape, atlas)
+    filtered = scanlines.copy()
+    filtered[3, 0] = 4
+    assert not decode.reads_back(as_png(filtered, shape), printed, page.sha256, shape, atlas)
     random = np.random.default_rng(5)
     for _ in range(50):
         printed = draw_page(page, shape, atlas)[1]  # the buffer may have been used meanwhile
         damaged = scanlines.copy()
         y, x = random.integers(scanlines.shape[0]), random.integers(1, scanlines.shape[1])
         damaged[y, x] ^= 1 << random.integers(8)
-        assert not decode.reads_back(damaged, printed, page.sha256, shape, atlas)
+        assert not decode.reads_back(as_png(damaged, shape), printed, page.sha256, shape, atlas)
+
+
+@pytest.mark.parametrize("name", ["8x16", "11x16", "8x16@11x16-1568x784-role"])
+def test_no_damaged_file_reads_back(name: str) -> None:
+    shape, atlas = parse_shape(name), made_up_atlas()
+    page = next(paginate([TEXT], shape, atlas))
+    drawn, printed = draw_page(page, shape, atlas)
+    assert decode.reads_back(drawn.png, printed, page.sha256, shape, atlas)
+    random = np.random.default_rng(6)
+    for at in random.integers(len(png.SIGNATURE), len(drawn.png), 100):
+        damaged = bytearray(drawn.png)
+        damaged[at] ^= 1 << random.integers(8)
+        with pytest.raises(PageError):
+            decode.reads_back(bytes(damaged), printed, page.sha256, shape, atlas)

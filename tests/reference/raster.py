@@ -41,3 +41,19 @@ def glyphs_seen(scanlines: NDArray[np.uint8], shape: Shape, atlas: Atlas) -> NDA
                 bits = "".join(map(str, pixels[y, x : x + atlas.width]))
                 seen[row, column, line] = int(bits, 2)
     return seen
+
+
+def hashes(
+    seen: NDArray[np.uint64], folds: NDArray[np.int32], factors: NDArray[np.uint32]
+) -> NDArray[np.uint32]:
+    """(cells,) of bits as :func:`glyphs_seen` gives them, flat, cell by cell."""
+    found = []
+    for bits in seen.tolist():
+        total = 0
+        for fold, factor in zip(folds.tolist(), factors.tolist(), strict=True):
+            mixed = 0
+            for line in fold:
+                mixed ^= bits[line] if line < len(bits) else 0
+            total += (mixed ^ mixed >> 32) % (1 << 32) * factor
+        found.append(total % (1 << 32))
+    return np.array(found, np.uint32)

@@ -20,6 +20,8 @@ BLANK = 32
 """Paper: what stands after the end of the text, and after line end and PAD in a row."""
 NO_GLYPH = 0xFFFF
 LINE_END = 10
+BLOCK = 64
+"""Cells or bytes tested at a time for being plain ASCII; two AVX-512 or four AVX2 registers."""
 
 
 @kernel
@@ -99,6 +101,36 @@ def hex_value(cells: NDArray[np.uint16], at: int, stop: int) -> int:
 
 
 @kernel
+def put_plain(cells: NDArray[np.uint16], at: int, out: NDArray[np.uint8], size: int) -> int:
+    """Write cells from `at` on to `out`, in whole blocks of printable ASCII, tab and line end.
+
+    No line end stands last, since what is behind it may belong to it. Returns their number; what
+    stands in `out` behind them is overwritten too, up to a block.
+    """
+    run = 0
+    while at + run + BLOCK <= cells.size:
+        source = cells[at + run : at + run + BLOCK]
+        target = out[size + run : size + run + BLOCK]
+        odd = False
+        for i in range(BLOCK):
+            cell = source[i]
+            odd |= (cell >= 127) | ((cell < 32) & (cell != LINE_END) & (cell != 9))
+            target[i] = cell
+        if odd or source[BLOCK - 1] == LINE_END:
+            return run
+        run += BLOCK
+    return run
+
+
+@kernel
+def mark(cells: NDArray[np.uint16], seen: NDArray[np.bool_]) -> None:
+    """Make ``seen[cell]`` true for all `cells` (rows, columns)."""
+    for row in range(cells.shape[0]):
+        for x in range(cells.shape[1]):
+            seen[cells[row, x]] = True
+
+
+@kernel
 def cells_to_text(
     cells: NDArray[np.uint16],
     codes: NDArray[np.int32],
@@ -115,7 +147,17 @@ def cells_to_text(
     """
     size = 0
     at = 0
+    plain = codes[9] == 9 and codes[LINE_END] == LINE_END
+    for cell in range(32, 127):
+        plain &= codes[cell] == cell
+    again = 0
     while at < cells.size:
+        if plain and at >= again:
+            run = put_plain(cells, at, out, size)
+            size += run
+            at += run
+            again = at + 2 * BLOCK  # up to two blocks one by one: then the next try
+            continue
         cell = signed(cells[at])
         if cell < 128 and codes[cell] == cell and cell != LINE_END:
             out[size] = cell

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from snapcompact_kernels._jit import kernel
 from snapcompact_kernels.cells import (
     BLANK,
+    BLOCK,
     BYTE_OPEN,
     CLOSE,
     END,
@@ -22,8 +23,6 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-BLOCK = 64
-"""Bytes tested at a time for being plain ASCII; two AVX-512 or four AVX2 registers."""
 FLOW, INDENTED, EVERY = 0, 1, 2
 """Which line ends end their row: none, those before a line that begins with a blank or tab, all."""
 

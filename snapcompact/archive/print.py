@@ -78,9 +78,10 @@ class PagePrinter:
 
     def paginate(self, pieces: Iterable[bytes]) -> Iterator[ToPrint]:
         """The pages of a transcript that comes in `pieces`; notes the glyphs in use."""
+        from snapcompact_kernels.cells import mark
+
         for page in paginate(pieces, self.shape, self._typeface, self._start):
-            if not self._printed.take(page.cells).all():  # looking takes a tenth of marking
-                self._printed[page.cells] = True
+            mark(page.cells, self._printed)
             yield page, next(self._finished, None)
 
     def print(self, item: ToPrint) -> PageRow:

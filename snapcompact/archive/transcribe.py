@@ -104,8 +104,8 @@ class Transcriber:
 def blobs_of(message: Message) -> Iterator[Blob]:
     """The blobs of `message` whose bytes are in the session."""
     for block in message.blocks:
-        for part in block.content if isinstance(block, ToolResult) else (block,):
-            if isinstance(part, Blob) and part.data is not None:
+        for part in block.content if type(block) is ToolResult else (block,):
+            if type(part) is Blob and part.data is not None:
                 yield part
 
 
@@ -128,8 +128,8 @@ def message_row(message: Message, number: int, offset: int, text: bytes) -> Mess
         usage=None if usage is None else _counts(usage),
         line=meta.line,
         at=meta.offset,
-        calls=tuple(block.id for block in message.blocks if isinstance(block, ToolCall)),
-        call_id=first.call_id if isinstance(first, ToolResult) else "",
+        calls=tuple([block.id for block in message.blocks if type(block) is ToolCall]),
+        call_id=first.call_id if type(first) is ToolResult else "",
     )
 
 

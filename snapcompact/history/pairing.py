@@ -128,9 +128,9 @@ class Pairing:
             self._group_open = False
         answer = None
         for at, block in enumerate(message.blocks):
-            if isinstance(block, ToolCall):
+            if type(block) is ToolCall:
                 self._add(block.id, at)
-            elif isinstance(block, ToolResult):
+            elif type(block) is ToolResult:
                 self._group_open = False
                 answer = self._answer(block.call_id)
         return answer

@@ -46,8 +46,9 @@ def usage(
     `within` says that `given` includes the cached tokens, as OpenAI counts.
     """
     counts = [0 if count is None else count for count in (given, output, read, write)]
-    if any(type(count) is not int or not 0 <= count < ABSURD_TOKENS for count in counts):
-        return None
+    for count in counts:
+        if type(count) is not int or not 0 <= count < ABSURD_TOKENS:
+            return None
     if within:
         counts[0] = max(0, counts[0] - counts[2])
     return Usage(*counts) if any(counts) else None

@@ -67,7 +67,7 @@ class TranscriptWriter:
         Raises InputError for a tool result that is not alone in a message of role TOOL.
         """
         answer = self._pairing.feed(message)
-        if any(isinstance(block, ToolResult) for block in message.blocks):
+        if ToolResult in map(type, message.blocks):
             return self._write_result(message, answer)
         if message.role is Role.ASSISTANT:
             return self._write_assistant(message)

@@ -19,29 +19,23 @@ MIX = np.uint32(0x9E3779B1)
 
 
 @kernel
-def find(keys: NDArray[np.uint32], ids: NDArray[np.uint16], key: np.uint32) -> Any:
-    """Id stored for `key` in the open table of `keys` and `ids`, or MISSING.
+def find(table: NDArray[np.uint64], key: np.uint32) -> Any:
+    """Id stored for `key` in the open `table`, or MISSING.
 
-    The size is a power of two of at most 2**31; a slot is taken where its id is not MISSING.
+    A slot holds key and id, 16 bits, and is taken where its id is not MISSING. The size is a power
+    of two of at most 2**31.
     """
-    slots = U(keys.size)
+    slots = U(table.size)
     slot = U(key) * slots >> U(32)
-    while ids[slot] != MISSING:
-        if keys[slot] == key:
-            return ids[slot]
+    entry = table[slot]
+    while entry >> U(16) != U(key) and entry & U(MISSING) != U(MISSING):
         slot = (slot + U(1)) & (slots - U(1))
-    return MISSING
+        entry = table[slot]
+    return np.uint16(entry & U(0xFFFF))
 
 
 @kernel
-def read_row(
-    hashes: NDArray[np.uint32],
-    keys: NDArray[np.uint32],
-    ids: NDArray[np.uint16],
-    pair_keys: NDArray[np.uint32],
-    pair_ids: NDArray[np.uint16],
-    out: NDArray[np.uint16],
-) -> int:
+def read_row(hashes: NDArray[np.uint32], pairs: NDArray[np.uint64], out: NDArray[np.uint16]) -> int:
     """Write the ids of one row with wide glyphs to `out`; return how many cells fit no glyph.
 
     From right to left, the fewest cells without a glyph from each column on; then along that way.
@@ -55,7 +49,7 @@ def read_row(
         cost[x] = cost[x + 1] + (out[x] == MISSING)
         if x + 1 < columns:
             mixed = np.uint32(hashes[x] * MIX + hashes[x + 1])  # numba widens the product
-            pair[x] = find(pair_keys, pair_ids, mixed)
+            pair[x] = find(pairs, mixed)
             if pair[x] != MISSING and cost[x + 2] <= cost[x]:
                 cost[x] = cost[x + 2]
             else:
@@ -73,41 +67,35 @@ def read_row(
 @kernel
 def find_row(
     hashes: NDArray[np.uint32],
-    keys: NDArray[np.uint32],
-    ids: NDArray[np.uint16],
-    pair_keys: NDArray[np.uint32],
-    pair_ids: NDArray[np.uint16],
+    singles: NDArray[np.uint64],
+    pairs: NDArray[np.uint64],
     out: NDArray[np.uint16],
 ) -> int:
     """Write the ids of one row of cells to `out`, as :func:`read_cells`."""
     lost = 0
-    slots = U(keys.size)
+    slots = U(singles.size)
     for x in range(out.size):
-        key = hashes[x]
-        slot = U(key) * slots >> U(32)
-        found = ids[slot]
-        if keys[slot] != key:
-            found = find(keys, ids, key)
-        out[x] = found
-        lost += found == MISSING
-    return read_row(hashes, keys, ids, pair_keys, pair_ids, out) if lost else 0
+        entry = singles[U(hashes[x]) * slots >> U(32)]
+        if entry >> U(16) != U(hashes[x]):
+            entry = U(find(singles, hashes[x]))
+        out[x] = np.uint16(entry & U(MISSING))
+        lost += out[x] == MISSING
+    return read_row(hashes, pairs, out) if lost else 0
 
 
 @kernel
 def read_cells(
     hashes: NDArray[np.uint32],
-    keys: NDArray[np.uint32],
-    ids: NDArray[np.uint16],
-    pair_keys: NDArray[np.uint32],
-    pair_ids: NDArray[np.uint16],
+    singles: NDArray[np.uint64],
+    pairs: NDArray[np.uint64],
     out: NDArray[np.uint16],
 ) -> int:
     """Write the glyph id of each cell (rows, columns) to `out`, MISSING where none fits.
 
-    Returns the number of MISSING cells. `keys` and `ids` find single glyphs, `pair_keys` and
-    `pair_ids` wide ones by the mixed hashes of their halves.
+    Returns the number of MISSING cells. `singles` is the table (see :func:`find`) of single glyphs,
+    `pairs` that of wide ones by the mixed hashes of their halves.
     """
     missing = 0
     for row in range(out.shape[0]):
-        missing += find_row(hashes[row], keys, ids, pair_keys, pair_ids, out[row])
+        missing += find_row(hashes[row], singles, pairs, out[row])
     return missing

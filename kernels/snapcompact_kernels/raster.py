@@ -239,35 +239,22 @@ def filter_up(
 
 
 @kernel
-def unfilter_lines(
-    page: NDArray[np.uint8], start: int, stop: int, size: int, out: NDArray[np.uint8], to: int
-) -> bool:
-    """Undo PNG's filters 0 and 2 of the scanlines in ``page[start:stop]``, of `size` bytes each.
-
-    They are written to `out` from byte `to` on, filter bytes 0, where the one above stands before
-    it; the page's first has none. False if another filter occurs: then what is behind is not there.
-    """
-    for at in range(start, stop, size):
-        line = U(at)
-        line_out = U(to + at - start)
-        if page[line] == 0 or (page[line] == 2 and at == 0):
-            for i in range(size):
-                out[line_out + U(i)] = page[line + U(i)]
-        elif page[line] == 2:
-            above = line_out - U(size)
-            for i in range(size):
-                out[line_out + U(i)] = page[line + U(i)] + out[above + U(i)]
-        else:
-            return False
-        out[line_out] = 0
-    return True
-
-
-@kernel
 def unfilter(page: NDArray[np.uint8], row_bytes: int, out: NDArray[np.uint8]) -> bool:
     """Undo PNG's filters 0 and 2 from flat to flat, the filter bytes 0; False if others occur."""
     size = 1 + row_bytes
-    return unfilter_lines(page, 0, page.size // size * size, size, out, 0)
+    for y in range(page.size // size):
+        start = y * size
+        if page[start] == 0 or (page[start] == 2 and y == 0):
+            copy(page, start, out, start, size)
+        elif page[start] == 2:
+            line = U(start)
+            above = U(start - size)
+            for i in range(size):
+                out[line + U(i)] = page[line + U(i)] + out[above + U(i)]
+        else:
+            return False
+        out[start] = 0
+    return True
 
 
 @kernel
@@ -284,3 +271,29 @@ def first_difference(
         if odd:
             return y
     return -1
+
+
+@kernel
+def unfilters_to(
+    filtered: NDArray[np.uint8], page: NDArray[np.uint8], start: int, stop: int, size: int
+) -> bool:
+    """Whether :func:`unfilter` makes ``page[start:stop]`` of the same place in `filtered`.
+
+    Both are scanlines of `size` bytes, whole ones; it is known of those before `start`.
+    """
+    for at in range(start, stop, size):
+        line = U(at)
+        odd = page[line]
+        if filtered[line] == 0 or (filtered[line] == 2 and at == 0):
+            for i in range(1, size):
+                odd |= filtered[line + U(i)] ^ page[line + U(i)]
+        elif filtered[line] == 2:
+            above = U(at - size)
+            for i in range(1, size):
+                change = np.uint8(page[line + U(i)] - page[above + U(i)])
+                odd |= filtered[line + U(i)] ^ change
+        else:
+            return False
+        if odd:
+            return False
+    return True

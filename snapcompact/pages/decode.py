@@ -97,7 +97,8 @@ def _read_back(
         tables.factors,
         (atlas.width, atlas.height),
         (shape.pitch_width, shape.pitch_height),
-        (tables.keys, tables.ids, tables.pair_keys, tables.pair_ids),
+        tables.singles,
+        tables.pairs,
         cells,
     )
     return cells, lost
@@ -115,9 +116,7 @@ def _match(
     tables = glyph_tables(atlas)
     hashes = _hashes(scanlines, rows, shape, atlas)
     cells = np.empty(hashes.shape, np.uint16)
-    lost = match_kernels.read_cells(
-        hashes, tables.keys, tables.ids, tables.pair_keys, tables.pair_ids, cells
-    )
+    lost = match_kernels.read_cells(hashes, tables.singles, tables.pairs, cells)
     return cells, lost
 
 

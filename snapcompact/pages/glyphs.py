@@ -41,10 +41,9 @@ class GlyphTables:
     holds each scanline right-aligned; ``columns`` (ids, words) uint64 the same with 8 scanlines a
     word, the uppermost lowest, for glyphs up to 8 px wide (no words else). ``changing`` (height,)
     is true where fewer small letters differ from the scanline above than have ink. ``folds``
-    (folds, 7) int32 and ``factors`` (folds,) uint32 make the hash of ``hashes.hash_any``; ``keys``
-    and ``ids`` are open tables from hash to glyph id, for single glyphs; ``pair_keys`` and
-    ``pair_ids`` from the mixed hash of two halves to a wide glyph's id, empty (all slots NO_GLYPH)
-    where there are none.
+    (folds, 7) int32 and ``factors`` (folds,) uint32 make the hash of ``hashes.hash_any``;
+    ``singles`` and ``pairs`` are open tables as ``match.find`` has them, from hash to glyph id, for
+    single glyphs, and from the mixed hash of two halves, for wide ones.
     """
 
     atlas: Atlas
@@ -54,10 +53,8 @@ class GlyphTables:
     changing: NDArray[np.bool_]
     folds: NDArray[np.int32]
     factors: NDArray[np.uint32]
-    keys: NDArray[np.uint32]
-    ids: NDArray[np.uint16]
-    pair_keys: NDArray[np.uint32]
-    pair_ids: NDArray[np.uint16]
+    singles: NDArray[np.uint64]
+    pairs: NDArray[np.uint64]
 
 
 @lru_cache(maxsize=8)
@@ -81,8 +78,6 @@ def glyph_tables(atlas: Atlas) -> GlyphTables:
         hashes = hash_bits(bits, folds, factors)
         pair_hashes = mix_pair(hashes[pairs], hashes[pairs + 1])
         if all(map(_distinct, (hashes[looks], hashes[singles], pair_hashes))):
-            keys, ids = _open_table(hashes[singles], singles)
-            pair_keys, pair_ids = _open_table(pair_hashes, pairs)
             plain = bool((atlas.glyph_of[_PLAIN] == _PLAIN).all() and not atlas.wide[_PLAIN].any())
             return GlyphTables(
                 atlas=atlas,
@@ -92,10 +87,8 @@ def glyph_tables(atlas: Atlas) -> GlyphTables:
                 changing=_changing(bits),
                 folds=folds,
                 factors=factors,
-                keys=keys,
-                ids=ids,
-                pair_keys=pair_keys,
-                pair_ids=pair_ids,
+                singles=_open_table(hashes[singles], singles),
+                pairs=_open_table(pair_hashes, pairs),
             )
     raise UsageError(f"font {atlas.name!r} has two glyphs that look the same")
 
@@ -187,20 +180,16 @@ def _distinct(values: NDArray[np.uint32]) -> bool:
     return bool(np.unique(values).size == values.size)
 
 
-def _open_table(
-    hashes: NDArray[np.uint32], glyphs: NDArray[np.intp]
-) -> tuple[NDArray[np.uint32], NDArray[np.uint16]]:
-    """Keys and ids by linear probing from the hash's high bits, at most an eighth full."""
+def _open_table(hashes: NDArray[np.uint32], glyphs: NDArray[np.intp]) -> NDArray[np.uint64]:
+    """Slots of hash and id, by linear probing from the hash's high bits, at most an eighth full."""
     slots = 1 << max(4, int(8 * glyphs.size - 1).bit_length())
-    keys = np.zeros(slots, np.uint32)
-    ids = np.full(slots, NO_GLYPH, np.uint16)
+    table = np.full(slots, NO_GLYPH, np.uint64)
     for key, glyph in zip(hashes.tolist(), glyphs.tolist(), strict=True):
         slot = key * slots >> 32
-        while ids[slot] != NO_GLYPH:
+        while table[slot] & NO_GLYPH != NO_GLYPH:
             slot = (slot + 1) % slots
-        keys[slot] = key
-        ids[slot] = glyph
-    return keys, ids
+        table[slot] = key << 16 | glyph
+    return table
 
 
 def _refuse_two_readings(

@@ -92,7 +92,7 @@ def test_reading_back_is_what_its_steps_are(case: tuple[tuple[int, int], Shape, 
     if atlas.width > 8 or shape.pitch_width > 16:
         return
     tables = glyph_tables(atlas)
-    found = tables.keys, tables.ids, tables.pair_keys, tables.pair_ids
+    found = tables.singles, tables.pairs
     page = twin.scanlines(random_cells(shape, seed), shape, atlas).reshape(-1)
     page[random.integers(page.size, size=page.size // 50)] ^= 4
     page[:: shape.line_bytes] = 0
@@ -107,13 +107,13 @@ def test_reading_back_is_what_its_steps_are(case: tuple[tuple[int, int], Shape, 
     expected = np.empty(hashes.shape, np.uint16)
     missing = read_cells(hashes, *found, expected)
     cells = np.empty_like(expected)
-    assert read_back(filtered, page, *how, found, cells) == missing
+    assert read_back(filtered, page, *how, *found, cells) == missing
     assert np.array_equal(cells, expected)
     other = page.copy()
     other[random.integers(page.size)] ^= 1 << random.integers(8)
-    assert read_back(filtered, other, *how, found, cells) == -1
+    assert read_back(filtered, other, *how, *found, cells) == -1
     filtered[int(random.integers(filtered.size // shape.line_bytes)) * shape.line_bytes] = 3
-    assert read_back(filtered, page, *how, found, cells) == -1
+    assert read_back(filtered, page, *how, *found, cells) == -1
 
 
 @settings(deadline=None)

@@ -131,6 +131,16 @@ def mark(cells: NDArray[np.uint16], seen: NDArray[np.bool_]) -> None:
 
 
 @kernel
+def escapes(cells: NDArray[np.uint16]) -> int:
+    """How many escapes `cells` (rows, columns) print."""
+    count = 0
+    for row in range(cells.shape[0]):
+        for x in range(cells.shape[1]):
+            count += (cells[row, x] == POINT_OPEN) | (cells[row, x] == BYTE_OPEN)
+    return count
+
+
+@kernel
 def cells_to_text(
     cells: NDArray[np.uint16],
     codes: NDArray[np.int32],

@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 
 
 _POINT, _BYTE = int(Special.POINT_OPEN), int(Special.BYTE_OPEN)
-
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW
 
 ToPrint = tuple["PageCells", PageRow | None]
@@ -117,9 +116,9 @@ class PagePrinter:
 
     def _escapes(self, cells: NDArray[np.uint16]) -> int:
         """Characters and bytes that `cells`, a page's that was paginated, print as escapes."""
-        if not (self._printed[_POINT] or self._printed[_BYTE]):
-            return 0
-        return int(((cells == _POINT) | (cells == _BYTE)).sum())
+        from snapcompact_kernels.cells import escapes
+
+        return escapes(cells) if self._printed[_POINT] or self._printed[_BYTE] else 0
 
     def _check(self, png: bytes, printed: NDArray[np.uint8], page: PageCells) -> None:
         from snapcompact.pages.decode import reads_back
@@ -131,11 +130,11 @@ class PagePrinter:
             )
 
     def _write(self, path: str, data: bytes) -> None:
-        target = self.folder / path
+        target = os.path.join(self.folder, path)
         try:
             descriptor = os.open(target, _NEW, 0o600)
         except FileNotFoundError:
-            target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            Path(target).parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             descriptor = os.open(target, _NEW, 0o600)
         with open(descriptor, "wb") as file:
             file.write(data)

@@ -16,7 +16,7 @@ from snapcompact_kernels.deflate_codes import (
     LITERALS,
     distance_symbol,
 )
-from snapcompact_kernels.deflate_matches import LONGEST, RUN, SHORTEST, add_runs
+from snapcompact_kernels.deflate_matches import LONGEST, RUN, SHORTEST, add_match, add_runs
 from snapcompact_kernels.words import equal_ahead, equal_behind, load_little
 
 if TYPE_CHECKING:
@@ -25,8 +25,10 @@ if TYPE_CHECKING:
 U = np.uint64
 STRETCH = 4
 """Words by which a repeat is stretched to either side, 7 bytes each: one costs 0.6 % more bytes."""
+OVERLAPS = 8
+"""Steps before one that it may begin behind: more are hardly ever the cheapest, and take time."""
 NEVER = 1 << 30
-"""Bits of a match that is too short or too long."""
+"""Bits of a match that is too short."""
 
 
 @kernel
@@ -41,6 +43,13 @@ def distance_bits(lengths: NDArray[np.int64], distance: int) -> int:
     """Bits of a match's `distance`, by the codes' `lengths` (SYMBOLS)."""
     symbol = distance_symbol(distance)
     return signed(lengths[LITERALS + symbol] + DISTANCE_EXTRA[symbol])
+
+
+@kernel
+def match_bits(size: int, far: int, sizes: NDArray[np.int64]) -> int:
+    """Bits of a match of `size` bytes, in pieces of LONGEST, `far` being those of its distance."""
+    pieces = (size - 1) // LONGEST
+    return far + signed(sizes[U(size - pieces * LONGEST)] + pieces * (far + sizes[LONGEST]))
 
 
 @kernel
@@ -129,27 +138,25 @@ def add_cheapest(
             break
         stop = steps[1, U(i)]
         far = distances[U(1 + steps[2, U(i)])]
-        best = saved + before[U(begin)] + far + sizes[U(stop - begin)]
+        best = saved + before[U(begin)] + match_bits(stop - begin, far, sizes)
         last, start = at, begin
-        for j in range(i - 1, behind - 1, -1):
-            bits = steps[3, U(j)] + far + sizes[U(stop - steps[1, U(j)])]
+        for j in range(i - 1, max(behind, i - OVERLAPS) - 1, -1):
+            bits = steps[3, U(j)] + match_bits(stop - steps[1, U(j)], far, sizes)
             if bits < best:
                 best, last, start = bits, j, steps[1, U(j)]
         steps[3, U(i)] = best
         steps[4, U(i)] = last
         steps[5, U(i)] = start
-    total = made
-    i = at
-    while i:
-        total += 1
-        i = steps[4, U(i)]
-    i = at
-    for k in range(total - 1, made - 1, -1):
-        matches[k, 0] = line + steps[5, U(i)]
-        matches[k, 1] = steps[1, U(i)] - steps[5, U(i)]
-        matches[k, 2] = steps[2, U(i)]
-        i = steps[4, U(i)]
-    return total
+    first = 0
+    while at:
+        last = steps[4, U(at)]
+        steps[4, U(at)] = first
+        first, at = at, last
+    while first:
+        start, stop = U(line + steps[5, U(first)]), U(line + steps[1, U(first)])
+        made = add_match(matches, made, start, stop, steps[2, U(first)])
+        first = steps[4, U(first)]
+    return made
 
 
 @kernel
@@ -170,9 +177,6 @@ def choose_matches(
     are a row of cells. What a match or a literal costs is told by the code `lengths` (SYMBOLS).
     """
     rows = first.size - 1
-    most = 0
-    for row in range(rows):
-        most = max(most, first[row + 1] - first[row])
     sizes = np.full(LONGEST + 1, NEVER, np.int64)
     for length in range(SHORTEST, LONGEST + 1):
         sizes[length] = length_bits(lengths, length)
@@ -180,7 +184,7 @@ def choose_matches(
     distances[0] = distance_bits(lengths, 1)  # of RUN
     before = np.zeros(size + 1, np.int64)
     runs = np.empty((size, 3), np.int32)
-    steps = np.zeros((6, 2 * size + most + 1), np.int64)
+    steps = np.zeros((6, size + 2), np.int64)  # they end at so many bytes at most
     count = 0
     for row in range(rows):
         low, high = signed(first[row]), signed(first[row + 1])
@@ -216,9 +220,6 @@ def choose_matches(
                     run += 1
                 if k == high:
                     break
-                while stop - begin > LONGEST:
-                    made = add_step(steps, made, begin, begin + LONGEST, k, before, distances)
-                    begin += LONGEST
                 made = add_step(steps, made, begin, stop, k, before, distances)
             count = add_cheapest(steps, made, before, sizes, distances, line, matches, count)
     line_first[places * rows] = count

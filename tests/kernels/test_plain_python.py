@@ -25,7 +25,8 @@ for name in ("8x16@8x16-400x100", "8x16@11x16-400x100", "8x16@17x16-800x100-line
         pages = paginate([text], shape, atlas)
         for page in render_pages(pages, shape, atlas, effort=effort, jobs=1):
             start, size = page.page.offset, page.page.length
-            assert decode.read_text(png.decode(page.png), shape, atlas) == text[start : start + size]
+            read = decode.read_text(png.decode(page.png), shape, atlas)
+            assert read == text[start : start + size]
             print(hashlib.sha256(page.png).hexdigest())
 """
 

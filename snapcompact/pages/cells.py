@@ -46,14 +46,15 @@ class PageCells:
 
     ``cells`` (rows, grid columns) uint16 is the grid as printed, header included, cut after the
     last row in use. ``printed`` counts the cells of the text, END included. ``offset`` and
-    ``length`` are bytes of the text, ``sha256`` the hex hash of those bytes; ``last`` is true where
-    the text ends here. ``start`` begins this page, ``next_start`` the one after it. ``atlas`` has
-    the glyphs of the cells.
+    ``length`` are bytes of the whole text, ``text`` those printed here, ``sha256`` their hex hash;
+    ``last`` is true where the text ends here. ``start`` begins this page, ``next_start`` the one
+    after it. ``atlas`` has the glyphs of the cells.
     """
 
     cells: NDArray[np.uint16]
     printed: int
     length: int
+    text: bytes
     sha256: str
     last: bool
     start: PageStart
@@ -117,7 +118,7 @@ def _page(text: bytes, at: int, shape: Shape, atlas: Atlas, start: PageStart) ->
         row_breaks(shape),
         flow,
     )
-    body = memoryview(text)[at:behind]
+    body = text[at:behind]
     digest = hashlib.sha256(body).hexdigest()
     line_ends = int(np.count_nonzero(np.frombuffer(body, np.uint8) == LINE_END))
     short_id = start.short_id or digest[:8]
@@ -126,6 +127,7 @@ def _page(text: bytes, at: int, shape: Shape, atlas: Atlas, start: PageStart) ->
         cells=flow_to_grid(flow, printed, shape, header),
         printed=printed,
         length=behind - at,
+        text=body,
         sha256=digest,
         last=ended,
         start=start,

@@ -29,21 +29,21 @@ def test_a_page_reads_back_and_no_damage_does(name: str) -> None:
     page = next(paginate([TEXT], shape, atlas))
     drawn, printed = draw_page(page, shape, atlas)
     scanlines = png.decode(drawn.png).scanlines
-    assert decode.reads_back(drawn.png, printed, page.sha256, shape, atlas)
-    assert decode.reads_back(as_png(scanlines, shape), printed, page.sha256, shape, atlas)
-    assert not decode.reads_back(drawn.png, printed, "0" * 64, shape, atlas)
+    assert decode.reads_back(drawn.png, printed, page.text, shape, atlas)
+    assert decode.reads_back(as_png(scanlines, shape), printed, page.text, shape, atlas)
+    assert not decode.reads_back(drawn.png, printed, page.text[:-1] + b"?", shape, atlas)
     shorter = as_png(scanlines[: -shape.pitch_height], shape)
-    assert not decode.reads_back(shorter, printed, page.sha256, shape, atlas)
+    assert not decode.reads_back(shorter, printed, page.text, shape, atlas)
     filtered = scanlines.copy()
     filtered[3, 0] = 4
-    assert not decode.reads_back(as_png(filtered, shape), printed, page.sha256, shape, atlas)
+    assert not decode.reads_back(as_png(filtered, shape), printed, page.text, shape, atlas)
     random = np.random.default_rng(5)
     for _ in range(50):
         printed = draw_page(page, shape, atlas)[1]  # the buffer may have been used meanwhile
         damaged = scanlines.copy()
         y, x = random.integers(scanlines.shape[0]), random.integers(1, scanlines.shape[1])
         damaged[y, x] ^= 1 << random.integers(8)
-        assert not decode.reads_back(as_png(damaged, shape), printed, page.sha256, shape, atlas)
+        assert not decode.reads_back(as_png(damaged, shape), printed, page.text, shape, atlas)
 
 
 @pytest.mark.parametrize("name", ["8x16", "11x16", "8x16@11x16-1568x784-role"])
@@ -51,10 +51,10 @@ def test_no_damaged_file_reads_back(name: str) -> None:
     shape, atlas = parse_shape(name), made_up_atlas()
     page = next(paginate([TEXT], shape, atlas))
     drawn, printed = draw_page(page, shape, atlas)
-    assert decode.reads_back(drawn.png, printed, page.sha256, shape, atlas)
+    assert decode.reads_back(drawn.png, printed, page.text, shape, atlas)
     random = np.random.default_rng(6)
     for at in random.integers(len(png.SIGNATURE), len(drawn.png), 100):
         damaged = bytearray(drawn.png)
         damaged[at] ^= 1 << random.integers(8)
         with pytest.raises(PageError):
-            decode.reads_back(bytes(damaged), printed, page.sha256, shape, atlas)
+            decode.reads_back(bytes(damaged), printed, page.text, shape, atlas)

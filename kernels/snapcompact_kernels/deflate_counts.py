@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 U = np.uint64
 MOST_INK = 10
 """A place with ink in fewer than 1 of so many bytes is looked through for runs."""
-MATCH_BITS = 32
+MATCH_BITS = 34
 """What literals must cost for a match to take their place: its own 18 or so, and what it hinders.
 
 Fewer make more matches than pay: 20 costs 1 % more bytes.

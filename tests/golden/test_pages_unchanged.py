@@ -32,7 +32,7 @@ FILES = {
     "8x16": "6474d7cd8dfdc948",
     "11x16": "5b1a86f8d5f91b0f",
     "8x22-wide": "e6cd6f85ae5e7551",
-    "made-up@9x17-700x400-cols2-lines-header": "657c10c9b584dc9d",
+    "made-up@9x17-700x400-cols2-lines-header": "5d8fc053ea37b85c",
 }
 
 

@@ -42,19 +42,51 @@ def speed(found: Found) -> str:
         row("oh-my-pi, text → PNG files", lambda s: _or_dash(s["peer"])),
         row("ours beside it, times", lambda s: _ratio(s["write"], s["peer"])),
         ["archive beside it, times", *map(_archive_ratio, sessions, found["shapes"])],
+        row(
+            "`--smaller` beside it, times",
+            lambda s: _ratio(s["write_smaller"], s["peer"]),
+        ),
+        row("all cores beside one, by the clock", lambda s: f"{_scaling(s):.2f}"),
         row("PNG bytes a cell", lambda s: f"{s['png_bytes_per_cell']:.2f}"),
         row("the same, `--smaller`", lambda s: f"{s['smaller_bytes_per_cell']:.2f}"),
         row("oh-my-pi, PNG bytes a cell", lambda s: _or_dash(s["peer_bytes_per_cell"])),
     ]
     parts = [table(["MB of text a user CPU second", *names], rows)]
-    one = ", ".join(f"{s['shape']}: {s['wall_one_mb_s']:.1f} s" for s in sessions)
-    parts.append(
-        f"Measured on {found['text_mb']:.0f} MB of text. A new process that archives 1 MB, "
-        f"by the clock: {one}."
+    one = ", ".join(
+        f"{s['shape']}: {s['wall_one_mb_s']:.2f} s (oh-my-pi {_or_dash(s['peer_wall_one_mb_s'])})"
+        for s in sessions
     )
+    parts.append(
+        f"Measured on {found['text_mb']:.0f} MB of text, {found['machine']['cores']} cores. "
+        f"A new process that archives 1 MB, by the clock: {one}."
+    )
+    parts.append(profile(found))
     if found["sizes"]:
         parts.append(sizes(found["sizes"]))
     return "\n\n".join(parts)
+
+
+def profile(found: Found) -> str:
+    """Where the time of archiving goes, by stage; the rest is what no stage was measured for."""
+    pairs = list(zip(found["sessions"], found["shapes"], strict=True))
+    stages: dict[str, Callable[[Found, Found], float]] = {
+        "read, twice: the tree, then the messages": lambda a, _: a["read"],
+        "transcript, rows and their hashes": lambda a, _: (
+            1 / (1 / a["read_and_write_transcript"] - 1 / a["read"])
+        ),
+        "cells and text hash": lambda _, s: s["stages"]["cells and text hash"],
+        "raster": lambda _, s: s["stages"]["raster"],
+        "deflate": lambda _, s: s["stages"]["deflate"],
+        "inflate and compare, the check": lambda _, s: s["stages"]["check, as archiving does"],
+        "hash of the files": lambda _, s: s["stages"]["hash of the file"],
+    }
+    times = [[1000 / speed(*pair) for speed in stages.values()] for pair in pairs]
+    every = [1000 / session["archive"] for session, _ in pairs]
+    rows = [[name, *(f"{column[i]:.1f}" for column in times)] for i, name in enumerate(stages)]
+    rest = [whole - sum(column) for whole, column in zip(every, times, strict=True)]
+    rows.append(["source, files, page rows", *(f"{left:.1f}" for left in rest)])
+    rows.append(["**all**", *(f"{whole:.1f}" for whole in every)])
+    return table(["`archive`, user ns a byte of transcript", *(s["shape"] for s, _ in pairs)], rows)
 
 
 def sizes(found: list[Found]) -> str:
@@ -147,6 +179,10 @@ def _or_dash(value: float | None) -> str:
 
 def _ratio(value: float, other: float | None) -> str:
     return "–" if not other else f"{value / other:.{0 if value / other >= 10 else 1}f}"
+
+
+def _scaling(shape: Found) -> float:
+    return float(shape["wall_all_jobs"] / shape["wall_one_job"])
 
 
 def _archive_ratio(session: Found, shape: Found) -> str:

@@ -34,7 +34,7 @@ from snapcompact.pages import compress, decode, png
 from snapcompact.pages.cells import PageCells, paginate
 from snapcompact.pages.glyphs import rows_filtered
 from snapcompact.pages.parallel import in_order
-from snapcompact.pages.pipeline import render_page, render_pages
+from snapcompact.pages.pipeline import draw_page, render_page, render_pages
 from snapcompact.pages.render import raster, thread_buffer
 from snapcompact.pages.shape import Shape, parse_shape
 from snapcompact_kernels.raster import filter_up
@@ -93,6 +93,9 @@ def stage_speeds(text: bytes, shape: Shape, atlas: Atlas) -> dict[str, float]:
     stages: dict[str, float] = {}
     pages = paginate([text], shape, atlas)
     up = rows_filtered(shape, atlas)
+    for first in paginate([text[:1000]], shape, atlas):  # compile
+        drawn, printed = draw_page(first, shape, atlas)
+        decode.reads_back(drawn.png, printed, first.text, shape, atlas)
     while True:
         with timed(stages, "cells and text hash"):
             page = next(pages, None)
@@ -106,7 +109,11 @@ def stage_speeds(text: bytes, shape: Shape, atlas: Atlas) -> dict[str, float]:
         with timed(stages, "deflate"):
             compress.compress(compress.Drawn(page.cells, lines, shape, atlas), "fast")
         with timed(stages, "whole page"):
-            drawn = render_page(page, shape, atlas)
+            drawn, printed = draw_page(page, shape, atlas)
+        with timed(stages, "check, as archiving does"):
+            assert decode.reads_back(drawn.png, printed, page.text, shape, atlas)
+        with timed(stages, "hash of the file"):
+            _ = drawn.png_sha256
         with timed(stages, "read: inflate"):
             image = png.decode(drawn.png)
         with timed(stages, "read: match and compare"):

@@ -58,14 +58,16 @@ def rough_lengths(counts: NDArray[np.int64], lengths: NDArray[np.int64]) -> None
 
     `counts` as of :func:`count_bytes`.
     """
+    every = 0
     total = np.ones(256, np.int64)
-    for place in range(counts.shape[0]):
-        total += counts[place]
-    every = total.sum()
-    lengths[:256] = 1
+    for byte in range(256):
+        for place in range(counts.shape[0]):
+            total[byte] += counts[place, byte]
+        every += total[byte]
     lengths[256:LITERALS] = LENGTH_GUESS
     lengths[LITERALS:] = DISTANCE_GUESS
     for byte in range(256):
+        lengths[byte] = 1
         while total[byte] << lengths[byte] < every:
             lengths[byte] += 1
 

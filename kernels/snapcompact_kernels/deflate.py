@@ -219,7 +219,8 @@ def deflate_thoroughly(
 ) -> int:
     """As :func:`deflate_page`, a tenth shorter, from the repeats of ``deflate_search``.
 
-    Codes roughly guessed choose the matches of some rows, whose codes choose those of all.
+    Codes roughly guessed choose the matches of some rows, whose codes choose those of all. Behind
+    its scanlines `page` goes on for the bytes of ``deflate_parse.STRETCH`` words.
     """
     rows = first.size - 1
     step = max(1, rows // SAMPLE_ROWS)

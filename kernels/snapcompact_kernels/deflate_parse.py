@@ -58,7 +58,7 @@ def stretch(
 ) -> tuple[int, int]:
     """A repeat's bytes in a scanline, ``begin:stop`` counted from `line`, as far as it bears them.
 
-    `page` goes on for 8 bytes or more.
+    `page` goes on for the bytes of STRETCH words, or more.
     """
     far = U(distance)
     low, high = U(line), U(line + size)
@@ -185,6 +185,7 @@ def choose_matches(
     before = np.zeros(size + 1, np.int64)
     runs = np.empty((size, 3), np.int32)
     steps = np.zeros((6, size + 2), np.int64)  # they end at so many bytes at most
+    steps[2, 0] = RUN  # looked up where no step stands before
     count = 0
     for row in range(rows):
         low, high = signed(first[row]), signed(first[row + 1])

@@ -19,7 +19,10 @@ from tests.pages.font import made_up_atlas
 atlas = made_up_atlas()
 text = b"again /usr/lib/python3 and /usr/lib/python3\\n" * 3
 text += b"\\xff\\xed\\xa0\\x80" + "一é".encode()
-for name in ("8x16@8x16-400x100", "8x16@11x16-400x100", "8x16@17x16-800x100-lines-role"):
+names = ("8x16@8x16-400x100", "8x16@11x16-400x100", "8x16@17x16-800x100-lines-role")
+cases = [(name, text) for name in names]
+cases += [("8x16@11x16-154x48", b"no four cells are seen twice!!")]
+for name, text in cases:
     shape = parse_shape(name)
     for effort in EFFORTS:
         pages = paginate([text], shape, atlas)

@@ -64,8 +64,9 @@ def reads_back(
     """Whether the PNG `data` is read as `text`.
 
     `printed` are the scanlines that it was drawn as, so that glyphs need not be printed again
-    to know that no pixel differs, as :func:`read_cells` does: half of its time. Ink that was drawn
-    between glyphs, where none belongs, is not seen here. Raises PageError where it is damaged.
+    to know that no pixel differs, as :func:`read_cells` does: half of its time. Of what was drawn
+    wrong, ink between glyphs, where none belongs, is not seen here, nor are three pixels or more of
+    a glyph's column that cancel out in all folds. Raises PageError where it is damaged.
     """
     packed = png.unpack(data)
     if packed is None or (packed.height, packed.width) != (printed.shape[0], shape.page_width):

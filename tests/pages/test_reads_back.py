@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import zlib
+from itertools import combinations_with_replacement
 
 import numpy as np
 import pytest
@@ -58,3 +59,18 @@ def test_no_damaged_file_reads_back(name: str) -> None:
         damaged[at] ^= 1 << random.integers(8)
         with pytest.raises(PageError):
             decode.reads_back(bytes(damaged), printed, page.text, shape, atlas)
+
+
+@pytest.mark.parametrize("size", [(8, 16), (8, 8), (12, 24)])
+def test_no_one_or_two_pixels_of_a_glyph_drawn_wrong_read_back(size: tuple[int, int]) -> None:
+    width, height = size
+    atlas = made_up_atlas(width, height)
+    shape = Shape("made-up", width, height, 40 * width, 4 * height)
+    page = next(paginate([b"letters"], shape, atlas))
+    right = draw_page(page, shape, atlas)[1].copy()
+    assert decode.reads_back(as_png(right, shape), right, page.text, shape, atlas)
+    for one, other in combinations_with_replacement(range(height), 2):
+        drawn = right.copy()
+        for line in {one, other}:
+            drawn[line, 2] ^= 8
+        assert not decode.reads_back(as_png(drawn, shape), drawn, page.text, shape, atlas)

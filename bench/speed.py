@@ -95,7 +95,7 @@ def stage_speeds(text: bytes, shape: Shape, atlas: Atlas) -> dict[str, float]:
     up = rows_filtered(shape, atlas)
     for first in paginate([text[:1000]], shape, atlas):  # compile
         drawn, printed = draw_page(first, shape, atlas)
-        decode.reads_back(drawn.png, printed, first.text, shape, atlas)
+        decode.reads_back(drawn.png, printed, first, shape)
     while True:
         with timed(stages, "cells and text hash"):
             page = next(pages, None)
@@ -111,7 +111,7 @@ def stage_speeds(text: bytes, shape: Shape, atlas: Atlas) -> dict[str, float]:
         with timed(stages, "whole page"):
             drawn, printed = draw_page(page, shape, atlas)
         with timed(stages, "check, as archiving does"):
-            assert decode.reads_back(drawn.png, printed, page.text, shape, atlas)
+            assert decode.reads_back(drawn.png, printed, page, shape)
         with timed(stages, "hash of the file"):
             _ = drawn.png_sha256
         with timed(stages, "read: inflate"):

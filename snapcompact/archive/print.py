@@ -123,7 +123,7 @@ class PagePrinter:
     def _check(self, png: bytes, printed: NDArray[np.uint8], page: PageCells) -> None:
         from snapcompact.pages.decode import reads_back
 
-        if not reads_back(png, printed, page.text, self.shape, page.atlas):
+        if not reads_back(png, printed, page, self.shape):
             raise InputError(
                 f"page {page.number} does not read back as it was printed; this is a fault of "
                 f"snapcompact with shape {self.shape.name}, please report it"

@@ -13,6 +13,7 @@ from snapcompact.fonts.atlas import NO_GLYPH
 from snapcompact.pages import png
 from snapcompact.pages.glyphs import check_fits, glyph_tables
 from snapcompact.pages.layout import grid_to_flow
+from snapcompact.pages.metadata import PageMetadata
 from snapcompact.pages.render import raster, thread_buffer
 from snapcompact.pages.shape import Shape, parse_shape, shapes
 from snapcompact_kernels import cells as cell_kernels
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from snapcompact.fonts.atlas import Atlas
+    from snapcompact.pages.cells import PageCells
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -58,18 +60,20 @@ def read_cells(scanlines: NDArray[np.uint8], shape: Shape, atlas: Atlas) -> Cell
     return CellsRead(cells, _differences(printed ^ scanlines, cells, shape))
 
 
-def reads_back(
-    data: bytes, printed: NDArray[np.uint8], text: bytes, shape: Shape, atlas: Atlas
-) -> bool:
-    """Whether the PNG `data` is read as `text`.
+def reads_back(data: bytes, printed: NDArray[np.uint8], page: PageCells, shape: Shape) -> bool:
+    """Whether the PNG `data` is read as the text of `page`, and says of itself what is so.
 
     `printed` are the scanlines that it was drawn as, so that glyphs need not be printed again
     to know that no pixel differs, as :func:`read_cells` does: half of its time. Of what was drawn
     wrong, ink between glyphs, where none belongs, is not seen here, nor are three pixels or more of
     a glyph's column that cancel out in all folds. Raises PageError where it is damaged.
     """
-    packed = png.unpack(data)
+    packed, atlas = png.unpack(data), page.atlas
     if packed is None or (packed.height, packed.width) != (printed.shape[0], shape.page_width):
+        return False
+    if packed.metadata != PageMetadata(
+        shape.name, atlas.sha256, page.number, page.offset, page.length, page.sha256
+    ):
         return False
     if packed.depth == 1 and packed.filtered is not None and _is_small(shape, atlas):
         cells, lost = _read_back(packed.filtered, printed, shape, atlas)
@@ -79,7 +83,7 @@ def reads_back(
         if first_difference(*flat, shape.row_bytes, scanlines.shape[0]) >= 0:
             return False
         cells, lost = _match(scanlines, scanlines.shape[0] // shape.pitch_height, shape, atlas)
-    return not lost and cells_to_text(cells, shape, atlas) == text
+    return not lost and cells_to_text(cells, shape, atlas) == page.text
 
 
 def _read_back(

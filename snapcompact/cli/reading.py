@@ -79,6 +79,8 @@ def _read_exactly(request: Request, *, quiet: bool) -> None:
                     f"{page.name}: {len(page.unsure):,} characters are guesses, "
                     f"first row {row} column {column}"
                 )
+            elif page.other:
+                guessed.append(f"{page.name}: this is not the text that it was printed with")
             yield page.text
 
     write_out(texts(), request.output)

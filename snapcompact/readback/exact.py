@@ -54,7 +54,8 @@ class CellsSeen:
     """The cells on a picture of a page.
 
     ``cells`` (rows, grid columns) uint16, NO_GLYPH where the picture shows none; ``unsure`` the
-    same size, bool. ``as_printed`` is true where every pixel is as it was printed.
+    same size, bool. ``as_printed`` is true where every pixel is one that these cells print.
+    ``sha256`` is the hex hash of the text that the page says it holds, empty where it says none.
     """
 
     cells: NDArray[np.uint16]
@@ -62,6 +63,7 @@ class CellsSeen:
     shape: Shape
     atlas: Atlas
     as_printed: bool
+    sha256: str = ""
 
     def unsure_places(self) -> list[tuple[int, int]]:
         """Row and column, from 0, of the cells of the text that are unsure, in order."""
@@ -83,7 +85,7 @@ def see_cells(
     for known in [said] if said else _same_width(image.width):
         seen = _as_printed(image, known, page_atlas(image, known, load_atlas))
         if seen is not None:
-            return _trusted(seen, image)
+            return _trusted(_told(seen, image), image)
     if said:
         load_atlas = partial(_only, page_atlas(image, said, load_atlas))
     ink = ink_of(read_grey(data))
@@ -95,7 +97,7 @@ def see_cells(
             seen = _damaged(set_upright(ink), tried, load_atlas, MOST_UNSURE_TURNED)
         except PageError:
             raise as_it_stands from None
-    return _confirmed(seen, image)
+    return _confirmed(_told(seen, image))
 
 
 def _damaged(
@@ -115,6 +117,11 @@ def _damaged(
 
 def _only(atlas: Atlas, _: str) -> Atlas:
     return atlas
+
+
+def _told(seen: CellsSeen, image: PageImage) -> CellsSeen:
+    """`seen`, with what the page says of its text."""
+    return replace(seen, sha256=image.metadata.sha256) if image.metadata else seen
 
 
 def _trusted(seen: CellsSeen, image: PageImage) -> CellsSeen:
@@ -253,11 +260,11 @@ def _of_width(shape: Shape, columns: int) -> Shape:
     return min(alike, key=lambda other: abs(other.grid_columns - columns))
 
 
-def _confirmed(seen: CellsSeen, image: PageImage) -> CellsSeen:
+def _confirmed(seen: CellsSeen) -> CellsSeen:
     """`seen`, with no doubt left where its text has the hash that the page carries."""
-    if image.metadata is None:
+    if not seen.sha256:
         return seen
     text = loose_text(seen.cells, seen.shape, seen.atlas)
-    if hashlib.sha256(text).hexdigest() != image.metadata.sha256:
+    if hashlib.sha256(text).hexdigest() != seen.sha256:
         return seen
-    return CellsSeen(seen.cells, np.zeros_like(seen.unsure), seen.shape, seen.atlas, False)
+    return replace(seen, unsure=np.zeros_like(seen.unsure))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -29,12 +30,14 @@ class PageText:
     """The text of one page, as exactly as its picture shows it.
 
     ``unsure`` are the cells (row, column, from 1) whose glyph is a guess, in order; there are none
-    on a page whose every pixel is as printed.
+    on a page whose every pixel is as printed. ``other`` is true where this is not the text whose
+    hash the page carries, or its archive.
     """
 
     name: str
     text: bytes
     unsure: tuple[tuple[int, int], ...] = ()
+    other: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,8 +64,8 @@ def read_lone_pages(
         if not is_archive(path):
             lone.append(path)
             continue
-        for page in _archived(path):
-            yield _page_text(page.name, page.data, page.shape, partial(_glyphs_of, page))
+        for page, sha256 in _archived(path):
+            yield _page_text(page.name, page.data, page.shape, partial(_glyphs_of, page), sha256)
     for file in lone_files(lone):
         with _named(file):
             yield _page_text(str(file), read_bounded(file, MOST_FILE_BYTES), said, load)
@@ -78,7 +81,7 @@ def picture_pages(
     load = _atlases(glyphs, shape)
     for path in paths:
         if is_archive(path):
-            yield from _archived(path)
+            yield from (page for page, _ in _archived(path))
         else:
             for file in lone_files([path]):
                 with _named(file):
@@ -97,25 +100,29 @@ def lone_files(paths: Iterable[Path]) -> list[Path]:
     return [page.path for page in sorted(_collected(paths), key=lambda page: page.place)]
 
 
-def _archived(path: Path) -> Iterator[PagePicture]:
+def _archived(path: Path) -> Iterator[tuple[PagePicture, str]]:
+    """Each page of the archive at `path`, and the hash of its text."""
     from snapcompact.archive.read import open_archive
     from snapcompact.readback.reader import PagePicture
 
     with open_archive(path) as archive:
         for row in archive.pages():
-            yield PagePicture(row.file, archive.page_png(row), archive.shape, archive.atlas)
+            data = archive.page_png(row)
+            yield PagePicture(row.file, data, archive.shape, archive.atlas), row.text_sha256
 
 
 def _page_text(
-    name: str, data: bytes, shape: Shape | None, load: Callable[[str], Atlas]
+    name: str, data: bytes, shape: Shape | None, load: Callable[[str], Atlas], sha256: str = ""
 ) -> PageText:
+    """The text of the picture in `data`; `sha256` is what its archive, if any, says of it."""
     from snapcompact.readback.exact import see_cells
     from snapcompact.readback.loose import loose_text
 
     seen = see_cells(data, load, shape=shape)
     text = loose_text(seen.cells, seen.shape, seen.atlas)
     places = tuple((row + 1, column + 1) for row, column in seen.unsure_places())
-    return PageText(name, text, places)
+    told = sha256 or seen.sha256
+    return PageText(name, text, places, bool(told) and hashlib.sha256(text).hexdigest() != told)
 
 
 def _glyphs_of(page: PagePicture, _: str) -> Atlas:

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 import shutil
+import zlib
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from snapcompact.cli.app import run
+from snapcompact.pages import png
+from snapcompact.pages.ink import PALETTES
 from tests.corpus import CASES
 from tests.readback.pages import WORDS, grey_of, made_page, picture
 from tests.servers.script import Fail, Say
@@ -53,6 +56,34 @@ def test_an_archive_is_read_exactly(tmp_path: Path, capsysbinary: Capture) -> No
     transcript = capsysbinary.readouterr().out
     assert run(["read", out, "-q"]) == 0
     assert capsysbinary.readouterr().out == transcript
+
+
+def test_a_page_that_says_another_text_is_damaged(page: Path, capsysbinary: Capture) -> None:
+    assert run(["read", str(page), "-q"]) == 0
+    image = png.decode(page.read_bytes())
+    lines = image.scanlines.copy()
+    lines[:32] = np.roll(lines[:32], 16, axis=0)  # the first two rows of cells, exchanged
+    assert image.metadata is not None
+    stream, size = zlib.compress(lines.tobytes()), (image.width, image.height)
+    page.write_bytes(png.encode(stream, size, PALETTES["black"], image.metadata))
+    capsysbinary.readouterr()
+    assert run(["read", str(page)]) == 1
+    out, err = capsysbinary.readouterr()
+    assert len(out) > 500
+    assert b"not the text that it was printed with" in err
+
+
+def test_exchanged_pages_of_an_archive_are_named(tmp_path: Path, capsysbinary: Capture) -> None:
+    (tmp_path / "t.txt").write_text("".join(f"{n} " for n in range(1000)))
+    out = tmp_path / "a"
+    assert run(["archive", str(tmp_path / "t.txt"), "-o", str(out), "--shape", SHAPE, "-q"]) == 0
+    first, second = out / "pages" / "000001.png", out / "pages" / "000002.png"
+    data = first.read_bytes()
+    first.write_bytes(second.read_bytes())
+    second.write_bytes(data)
+    capsysbinary.readouterr()
+    assert run(["read", str(out)]) == 1
+    assert capsysbinary.readouterr().err.count(b"not the text that it was printed with") == 2
 
 
 @pytest.mark.skipif(shutil.which("tesseract") is None, reason="tesseract is not installed")

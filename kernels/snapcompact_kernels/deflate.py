@@ -202,8 +202,13 @@ def deflate_page(
     repeats = repeats[: first[rows]]
     fit_matches(page, size, repeats, first, least, kinds, matches, line_first)
     counts = np.empty((4, SYMBOLS), np.int64)
-    count_symbols(page, size, repeats, matches, line_first, places, step, counts)
-    return put_stream(page, size, repeats, matches, line_first, counts[0], adler, out)
+    stop = 0
+    for every in (step, 1):
+        count_symbols(page, size, repeats, matches, line_first, places, every, counts)
+        stop = put_stream(page, size, repeats, matches, line_first, counts[0], adler, out)
+        if stop <= rows * places * size:  # else the sample is nothing like the page
+            break
+    return stop
 
 
 @kernel

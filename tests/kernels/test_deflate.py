@@ -16,6 +16,7 @@ from snapcompact.pages.glyphs import rows_filtered
 from snapcompact.pages.render import raster
 from snapcompact.pages.shape import Shape, parse_shape
 from snapcompact_kernels import deflate_codes as codes
+from snapcompact_kernels.deflate import SAMPLE_ROWS
 from snapcompact_kernels.deflate_matches import DENSE, LEAST_RUN, RUN, SPARSE, fit_matches
 from snapcompact_kernels.deflate_repeats import find_repeats
 from snapcompact_kernels.deflate_search import search_repeats
@@ -85,6 +86,21 @@ def test_full_pages_unpack_and_are_smaller_where_asked(name: str) -> None:
             assert np.array_equal(unpacked(stream, shape), drawn.scanlines)
             sizes[effort] += len(stream)
     assert sizes["smaller"] < 0.95 * sizes["fast"]
+
+
+def test_a_page_unlike_its_sample_is_no_longer_than_stored() -> None:
+    atlas = made_up_atlas()
+    shape = Shape("made-up", 8, 16, 8 * 256, 16 * 128)
+    inked = np.array([*range(33, 127), *range(0xA0, 0x100)])
+    points = np.random.default_rng(4).choice(inked, (128, 256))
+    points[:: 128 // SAMPLE_ROWS] = ord(" ")  # the rows that the codes are made from
+    text = "".join(map(chr, points.reshape(-1))).encode()
+    page = next(paginate([text], shape, atlas))
+    drawn = Drawn(page.cells, raster(page.cells, shape, atlas), shape, atlas)
+    for effort in compress.EFFORTS:
+        stream = compress.compress(drawn, effort)
+        assert len(stream) <= drawn.scanlines.size
+        assert np.array_equal(unpacked(stream, shape), drawn.scanlines)
 
 
 @settings(deadline=None, max_examples=100)

@@ -64,13 +64,13 @@ def cache_folder() -> Path | None:
     sources = Path(__file__).parent
     if not sources.is_dir():  # imported from a zip: numba cannot stamp the sources
         return None
-    folder = _cache_root() / "numba" / _version(sources)
     try:
+        folder = _cache_root() / "numba" / _version(sources)
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         with tempfile.TemporaryFile(dir=folder) as room:
             os.posix_fallocate(room.fileno(), 0, _CACHE_BYTES)  # a full disk must not end a run
             return folder
-    except OSError:
+    except (OSError, RuntimeError):  # RuntimeError: this user has no home
         return None
 
 
@@ -81,7 +81,7 @@ def cache_is_warm(module: str = "*") -> bool:
     """
     folder = cache_folder()
     return bool(config.DISABLE_JIT) or (
-        folder is not None and any(folder.glob(f"*/{module}.*.nbi"))
+        folder is not None and any(folder.glob(f"*/{module}.*.nbc"))
     )
 
 

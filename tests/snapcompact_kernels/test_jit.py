@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import numba
 import pytest
@@ -132,6 +133,92 @@ def test_two_processes_compile_at_once(package: Path) -> None:
     running = [start(package, package / "cache") for _ in range(2)]
     outputs = [process.communicate() for process in running]
     assert [(out.split()[0], err) for out, err in outputs] == [("21", "")] * 2
+
+
+@pytest.mark.parametrize("damage", ["cut", "emptied", "zeroed", "bit", "of another", "a folder"])
+def test_kept_code_that_is_not_whole_is_as_good_as_none(damage: str, tmp_path: Path) -> None:
+    files = _light.LightFiles(tmp_path, "kernel", b"source")
+    files.save("types", b"machine code")
+    (path,) = tmp_path.iterdir()
+    whole = path.read_bytes()
+    _light.LightFiles(tmp_path, "kernel", b"edited").save("types", b"other code")
+    (other,) = (p for p in tmp_path.iterdir() if p != path)
+    assert files.load("types") == b"machine code"
+    assert files.load("other types") is None
+    path.unlink()
+    if damage == "a folder":
+        path.mkdir()
+    else:
+        left = {
+            "cut": whole[: len(whole) // 2],
+            "emptied": b"",
+            "zeroed": bytes(len(whole)),
+            "bit": whole[:-3] + bytes([whole[-3] ^ 1]) + whole[-2:],
+            "of another": other.read_bytes(),
+        }
+        path.write_bytes(left[damage])
+        assert files.load("types") is None
+        files.save("types", b"machine code")
+        assert path.read_bytes() == whole
+        files.flush()
+    assert files.load("types") is None
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="sets the cache folder by XDG_CACHE_HOME")
+def test_damaged_kept_code_is_compiled_anew(package: Path) -> None:
+    cache = package / "cache"
+    assert run(package, cache) == "21 False True"
+    kept = list((cache / "snapcompact").rglob("*.nbc"))
+    for file in kept:
+        file.write_bytes(b"")
+    assert run(package, cache) == "21 True True"
+    assert all(file.stat().st_size for file in kept)
+
+
+VANISHES = """
+from pathlib import Path
+import shutil
+from snapcompact_kernels._jit import cache_folder
+from snapcompact_kernels.entry import entry
+shutil.rmtree(cache_folder())
+cache_folder().touch()
+print(entry(1))
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="sets the cache folder by XDG_CACHE_HOME")
+@pytest.mark.skipif(
+    not numba.__version__.startswith(_jit._LIGHT), reason="keeps as this version of numba does"
+)
+def test_a_cache_that_can_no_more_be_written_ends_no_run(package: Path) -> None:
+    assert run(package, package / "cache", VANISHES) == "21"
+
+
+def test_a_user_without_a_home_has_no_cache(monkeypatch: pytest.MonkeyPatch) -> None:
+    def homeless() -> Path:
+        raise RuntimeError("Could not determine home directory.")
+
+    for name in ("NUMBA_CACHE_DIR", "XDG_CACHE_HOME", "LOCALAPPDATA"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr(Path, "home", homeless)
+    assert _jit.cache_folder.__wrapped__() is None
+
+
+def test_code_that_ctrl_c_kept_from_llvm_or_us_is_neither_kept_nor_run(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def thrice(x: int) -> int:
+        return 3 * x
+
+    first: Any = _jit.kernel(thrice)
+    if not isinstance(getattr(first, "_cache", None), _light.LightCache):
+        pytest.skip("numba keeps code its own way here")
+    assert first(5) == 15
+    (made,) = first.overloads.values()
+    made.library._compiled_object = None  # as where the call that hands it over is broken off
+    assert not first._cache._impl.check_cachable(made)
+    monkeypatch.setattr(_light.LightLibrary, "_finalize_final_module", lambda library: None)
+    assert _jit.kernel(thrice)(5) == 15
 
 
 def test_decorating_leaves_numba_settings_alone() -> None:

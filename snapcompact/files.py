@@ -100,11 +100,27 @@ def sync_folder(path: Path) -> None:
         os.close(descriptor)
 
 
+def home_dir() -> Path:
+    """The home folder of this user. Raises DiskError where there is none, as in a container."""
+    with _needs_home():
+        return Path.home()
+
+
 def cache_dir() -> Path:
     """Folder for what can be made again, this user's own, not necessarily there yet."""
-    return Path(platformdirs.user_cache_dir("snapcompact", appauthor=False))
+    with _needs_home():
+        return Path(platformdirs.user_cache_dir("snapcompact", appauthor=False))
 
 
 def config_dir() -> Path:
     """Folder for settings, this user's own, not necessarily there yet."""
-    return Path(platformdirs.user_config_dir("snapcompact", appauthor=False))
+    with _needs_home():
+        return Path(platformdirs.user_config_dir("snapcompact", appauthor=False))
+
+
+@contextmanager
+def _needs_home() -> Iterator[None]:
+    try:
+        yield
+    except RuntimeError as error:
+        raise DiskError("this user has no home folder; set HOME to one") from error

@@ -13,6 +13,9 @@ from snapcompact.errors import DiskError, InputError
 from snapcompact.files import (
     atomic_writer,
     blocks,
+    cache_dir,
+    config_dir,
+    home_dir,
     open_binary,
     read_bounded,
     spool,
@@ -79,3 +82,15 @@ def test_spool_keeps_all_bytes_in_a_private_file() -> None:
 def test_blocks_are_whole_and_none_is_empty() -> None:
     found = list(blocks(io.BytesIO(b"abcde"), 2))
     assert found == [b"ab", b"cd", b"e"]
+
+
+def test_a_user_without_a_home_is_told_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    def homeless(*arguments: object, **named: object) -> Path:
+        raise RuntimeError("Could not determine home directory.")
+
+    monkeypatch.setattr(Path, "home", homeless)
+    monkeypatch.setattr("platformdirs.user_cache_dir", homeless)
+    monkeypatch.setattr("platformdirs.user_config_dir", homeless)
+    for folder in (home_dir, cache_dir, config_dir):
+        with pytest.raises(DiskError, match="HOME"):
+            folder()

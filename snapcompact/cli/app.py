@@ -80,6 +80,7 @@ def main() -> None:
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:  # closed by whoever started us
             setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115 - for good
+    sys.unraisablehook = _once_more
     code = run()
     for stream in (sys.stdout, sys.stderr):
         with suppress(OSError, ValueError):  # its reader has gone, or it was closed
@@ -96,6 +97,8 @@ def run(arguments: list[str] | None = None) -> int:
     try:
         result = program(wanted)(given, standalone_mode=False)
         sys.stdout.flush()
+        if result == EXIT_INTERRUPTED:  # as typer makes of Ctrl-C
+            raise KeyboardInterrupt
         return int(result or 0)
     except SnapcompactError as error:
         note(str(error))
@@ -125,5 +128,18 @@ def _usage_error(error: Exception) -> int:
     show, code = getattr(error, "show", None), getattr(error, "exit_code", None)
     if not callable(show) or not isinstance(code, int):
         raise error
-    show()
+    with suppress(OSError):  # nobody reads stderr
+        show()
     return code
+
+
+def _once_more(lost: sys.UnraisableHookArgs) -> None:
+    """Ctrl-C while C calls us back, as LLVM does when it compiles, is lost: it comes again."""
+    if lost.exc_type is KeyboardInterrupt:
+        from signal import SIGINT, pthread_kill
+        from threading import Timer, main_thread
+
+        # When we are out of the call, and as a signal, which ends waiting too.
+        Timer(0.05, pthread_kill, (main_thread().ident, SIGINT)).start()
+    else:
+        sys.__unraisablehook__(lost)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any, Protocol
 
 
@@ -62,11 +62,12 @@ def warn(line: str, *, quiet: bool = False) -> None:
 
 
 def note(line: str) -> None:
-    """One line on stderr."""
+    """One line on stderr; where nobody can read it, the work goes on and ends as it would."""
     encoding = sys.stderr.encoding or "utf-8"
     text = f"snapcompact: {_clean(line)}"
-    sys.stderr.write(text.encode(encoding, "backslashreplace").decode(encoding) + "\n")
-    sys.stderr.flush()
+    with suppress(OSError):
+        sys.stderr.write(text.encode(encoding, "backslashreplace").decode(encoding) + "\n")
+        sys.stderr.flush()
 
 
 def table(head: Sequence[str], rows: Sequence[Sequence[object]]) -> list[str]:

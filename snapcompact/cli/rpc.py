@@ -31,6 +31,7 @@ def rpc(
     """
     import sys
 
+    from snapcompact.cli.garbage import search_as_usual
     from snapcompact.compaction.models import summariser
     from snapcompact.compaction.rpc import serve
     from snapcompact.compaction.settings_files import load_settings
@@ -40,6 +41,7 @@ def rpc(
     offline = offline or settings.policy.modes.offline
     notes: list[str] = []
     found = summariser(model, settings, base_url=base_url, offline=offline, say=notes.append)
+    search_as_usual()  # it runs for hours
     run_async(
         serve(
             session,

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from snapcompact.errors import SnapcompactError, UnknownNameError
-from snapcompact.files import disk_errors
+from snapcompact.files import disk_errors, home_dir
 from snapcompact.history.detect import detect
 from snapcompact.history.formats import TEXT, Format, table
 from snapcompact.history.session import open_session
@@ -67,7 +67,7 @@ def find(
     if root is not None:
         found = _below(root)
     else:
-        found = _usual(Path.home() if home is None else home, environ)
+        found = _usual(home_dir() if home is None else home, environ)
     unique = {session.path: session for session in found}
     return sorted(unique.values(), key=lambda session: (-session.modified, str(session.path)))
 

@@ -45,6 +45,7 @@ def in_order(
 
     ahead: deque[Future[list[Result]]] = deque()
     pool = ThreadPoolExecutor(threads, thread_name_prefix="snapcompact")
+    patient = True
     try:
         while group := list(islice(source, batch)):
             ahead.append(pool.submit(run, group))
@@ -52,5 +53,8 @@ def in_order(
                 yield from ahead.popleft().result()
         while ahead:
             yield from ahead.popleft().result()
+    except KeyboardInterrupt:
+        patient = False  # a thread that compiles takes seconds
+        raise
     finally:
-        pool.shutdown(cancel_futures=True)
+        pool.shutdown(wait=patient, cancel_futures=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import io
 import json
 import os
 import shutil
@@ -319,7 +320,63 @@ def test_a_process_says_all_before_it_ends(tmp_path: Path, capsysbinary: Capture
         assert bool(made.stderr) == bool(code)
 
 
-def test_garbage_is_searched_for_as_usual_once_all_is_loaded() -> None:
+def _unread(*arguments: str) -> int:
+    """The exit code where nobody reads stderr."""
+    reader, writer = os.pipe()
+    os.close(reader)
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
+    try:
+        command = [sys.executable, "-m", "snapcompact", *arguments]
+        return subprocess.run(
+            command, env=environment, stdout=subprocess.DEVNULL, stderr=writer, check=False
+        ).returncode
+    finally:
+        os.close(writer)
+
+
+def test_messages_that_nobody_reads_change_nothing(tmp_path: Path) -> None:
+    damaged = tmp_path / "damaged.jsonl"
+    damaged.write_bytes(b'{"role":"user","content":"hi"}\n{"role":"assist\n')
+    assert _unread("nonsense") == 2
+    assert _unread("transcript", str(tmp_path / "missing")) == 3
+    assert _unread("archive", str(damaged), "-o", str(tmp_path / "a")) == 0
+    assert (tmp_path / "a" / "manifest.json").exists()
+
+
+def test_ctrl_c_is_said_and_is_exit_code_130(
+    tmp_path: Path, capsysbinary: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(*arguments: object, **named: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("snapcompact.cli.archiving.open_session", interrupted)
+    assert run(["archive", str(SESSION), "-o", str(tmp_path / "a")]) == 130
+    assert "interrupted" in said(capsysbinary)[1]
+
+
+LOST = """
+import ctypes, sys, threading
+from snapcompact.cli.app import _once_more
+sys.unraisablehook = _once_more
+@ctypes.CFUNCTYPE(None)
+def called_back():
+    raise KeyboardInterrupt
+try:
+    called_back()
+    threading.Event().wait(30)
+except KeyboardInterrupt:
+    print("interrupted")
+"""
+
+
+def test_ctrl_c_that_is_lost_in_a_call_back_from_c_comes_again() -> None:
+    made = _process(sys.executable, "-c", LOST)
+    assert (made.stdout, made.stderr) == (b"interrupted\n", b"")
+
+
+def test_garbage_is_searched_for_as_usual_once_all_is_loaded(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     usual = gc.get_threshold()
     try:
         garbage.search_late()
@@ -327,6 +384,10 @@ def test_garbage_is_searched_for_as_usual_once_all_is_loaded() -> None:
         announce_compiling(quiet=True)
         assert gc.get_threshold() == usual
         assert gc.get_freeze_count()
+        garbage.search_late()
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO()))
+        assert run(["rpc", str(SESSION)]) == 0
+        assert gc.get_threshold() == usual
     finally:
         gc.unfreeze()
         gc.set_threshold(*usual)

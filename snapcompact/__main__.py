@@ -8,9 +8,14 @@ def main() -> None:
     from snapcompact.cli.garbage import search_late
 
     search_late()
-    from snapcompact.cli.app import main as run
+    try:
+        from snapcompact.cli.app import main as run
 
-    run()
+        run()
+    except KeyboardInterrupt:  # before the commands are there, or after them
+        import sys
+
+        sys.exit(130)
 
 
 if __name__ == "__main__":

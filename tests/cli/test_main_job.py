@@ -354,6 +354,23 @@ def test_ctrl_c_is_said_and_is_exit_code_130(
     assert "interrupted" in said(capsysbinary)[1]
 
 
+EARLY = """
+import sys
+class Interrupts:
+    def find_spec(self, name, path=None, target=None):
+        if name == "typer":
+            raise KeyboardInterrupt
+sys.meta_path.insert(0, Interrupts())
+from snapcompact.__main__ import main
+main()
+"""
+
+
+def test_ctrl_c_while_the_program_loads_is_exit_code_130_too() -> None:
+    made = _process(sys.executable, "-c", EARLY)
+    assert (made.returncode, made.stderr) == (130, b"")
+
+
 LOST = """
 import ctypes, sys, threading
 from snapcompact.cli.app import _once_more

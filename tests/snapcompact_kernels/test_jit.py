@@ -12,7 +12,7 @@ from typing import Any
 import numba
 import pytest
 
-from snapcompact_kernels import _jit, _light
+from snapcompact_kernels import _jit
 
 CALLEE = """
 from snapcompact_kernels._jit import kernel
@@ -52,14 +52,20 @@ except ValueError as error:
 """
 
 
+ours = pytest.mark.skipif(
+    not numba.__version__.startswith(_jit._LIGHT),
+    reason="other versions of numba keep code their way",
+)
+
+
 @pytest.fixture
 def package(tmp_path: Path) -> Path:
     """A copy of the decorator in a package of its own, with a kernel that calls another's file."""
     folder = tmp_path / "snapcompact_kernels"
     folder.mkdir()
     (folder / "__init__.py").touch()
-    for module in (_jit, _light):
-        shutil.copy(str(module.__file__), folder)
+    for module in ("_jit.py", "_light.py"):
+        shutil.copy(Path(_jit.__file__).with_name(module), folder)
     (folder / "callee.py").write_text(CALLEE.format(constant=20))
     (folder / "entry.py").write_text(ENTRY)
     return tmp_path
@@ -94,9 +100,7 @@ def test_an_edited_callee_in_another_file_is_not_served_stale(package: Path) -> 
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="sets the cache folder by XDG_CACHE_HOME")
-@pytest.mark.skipif(
-    not numba.__version__.startswith(_jit._LIGHT), reason="loads as this version of numba does"
-)
+@ours
 def test_compiled_code_loads_without_the_compiler(package: Path) -> None:
     cache = package / "cache"
     assert run(package, cache, RUN + LOADED).split() == ["21", "False", *["True"] * 3]
@@ -135,13 +139,16 @@ def test_two_processes_compile_at_once(package: Path) -> None:
     assert [(out.split()[0], err) for out, err in outputs] == [("21", "")] * 2
 
 
+@ours
 @pytest.mark.parametrize("damage", ["cut", "emptied", "zeroed", "bit", "of another", "a folder"])
 def test_kept_code_that_is_not_whole_is_as_good_as_none(damage: str, tmp_path: Path) -> None:
-    files = _light.LightFiles(tmp_path, "kernel", b"source")
+    from snapcompact_kernels._light import LightFiles
+
+    files = LightFiles(tmp_path, "kernel", b"source")
     files.save("types", b"machine code")
     (path,) = tmp_path.iterdir()
     whole = path.read_bytes()
-    _light.LightFiles(tmp_path, "kernel", b"edited").save("types", b"other code")
+    LightFiles(tmp_path, "kernel", b"edited").save("types", b"other code")
     (other,) = (p for p in tmp_path.iterdir() if p != path)
     assert files.load("types") == b"machine code"
     assert files.load("other types") is None
@@ -164,6 +171,7 @@ def test_kept_code_that_is_not_whole_is_as_good_as_none(damage: str, tmp_path: P
     assert files.load("types") is None
 
 
+@ours
 @pytest.mark.skipif(sys.platform != "linux", reason="sets the cache folder by XDG_CACHE_HOME")
 def test_damaged_kept_code_is_compiled_anew(package: Path) -> None:
     cache = package / "cache"
@@ -187,9 +195,7 @@ print(entry(1))
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="sets the cache folder by XDG_CACHE_HOME")
-@pytest.mark.skipif(
-    not numba.__version__.startswith(_jit._LIGHT), reason="keeps as this version of numba does"
-)
+@ours
 def test_a_cache_that_can_no_more_be_written_ends_no_run(package: Path) -> None:
     assert run(package, package / "cache", VANISHES) == "21"
 
@@ -204,9 +210,12 @@ def test_a_user_without_a_home_has_no_cache(monkeypatch: pytest.MonkeyPatch) -> 
     assert _jit.cache_folder.__wrapped__() is None
 
 
+@ours
 def test_code_that_ctrl_c_kept_from_llvm_or_us_is_neither_kept_nor_run(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    from snapcompact_kernels import _light
+
     def thrice(x: int) -> int:
         return 3 * x
 

@@ -61,7 +61,7 @@ def read_cells(scanlines: NDArray[np.uint8], shape: Shape, atlas: Atlas) -> Cell
 
 
 def reads_back(data: bytes, printed: NDArray[np.uint8], page: PageCells, shape: Shape) -> bool:
-    """Whether the PNG `data` is read as the text of `page`, and says of itself what is so.
+    """Whether `data` is a PNG of ours that is read as the text of `page` and says what is so.
 
     `printed` are the scanlines that it was drawn as, so that glyphs need not be printed again
     to know that no pixel differs, as :func:`read_cells` does: half of its time. Of what was drawn
@@ -69,13 +69,15 @@ def reads_back(data: bytes, printed: NDArray[np.uint8], page: PageCells, shape: 
     a glyph's column that cancel out in all folds. Raises PageError where it is damaged.
     """
     packed, atlas = png.unpack(data), page.atlas
-    if packed is None or (packed.height, packed.width) != (printed.shape[0], shape.page_width):
+    if packed is None or packed.filtered is None:
+        return False
+    if (packed.height, packed.width) != (printed.shape[0], shape.page_width):
         return False
     if packed.metadata != PageMetadata(
         shape.name, atlas.sha256, page.number, page.offset, page.length, page.sha256
     ):
         return False
-    if packed.depth == 1 and packed.filtered is not None and _is_small(shape, atlas):
+    if packed.depth == 1 and _is_small(shape, atlas):
         cells, lost = _read_back(packed.filtered, printed, shape, atlas)
     else:
         scanlines = png.decode(data).scanlines

@@ -73,6 +73,18 @@ def test_no_damaged_file_reads_back(name: str) -> None:
             decode.reads_back(bytes(damaged), printed, page, shape)
 
 
+@pytest.mark.parametrize("name", ["8x16", "8x16@11x16-1568x784-role"])
+def test_no_page_packed_in_a_way_that_is_not_ours_reads_back(name: str) -> None:
+    shape, atlas = parse_shape(name), made_up_atlas()
+    page = next(paginate([TEXT], shape, atlas))
+    drawn, printed = draw_page(page, shape, atlas)
+    data = bytearray(drawn.png)
+    data[26] = 1  # the header's method of compression, which Pillow does not look at
+    data[29:33] = zlib.crc32(data[12:29]).to_bytes(4, "big")
+    assert png.decode(bytes(data)).metadata is not None
+    assert not decode.reads_back(bytes(data), printed, page, shape)
+
+
 @pytest.mark.parametrize("size", [(8, 16), (8, 8), (12, 24)])
 def test_no_one_or_two_pixels_of_a_glyph_drawn_wrong_read_back(size: tuple[int, int]) -> None:
     width, height = size

@@ -53,7 +53,8 @@ def speed(found: Found) -> str:
     ]
     parts = [table(["MB of text a user CPU second", *names], rows)]
     one = ", ".join(
-        f"{s['shape']}: {s['wall_one_mb_s']:.2f} s (oh-my-pi {_or_dash(s['peer_wall_one_mb_s'])})"
+        f"{s['shape']}: {s['wall_one_mb_s']:.2f} s"
+        + (f" (oh-my-pi {peer:.2f})" if (peer := s["peer_wall_one_mb_s"]) else "")
         for s in sessions
     )
     parts.append(

@@ -45,7 +45,7 @@ PEER = Path(os.environ.get("SNAPCOMPACT_PEER", ROOT.parent / "shared/peers/omp/r
 MEMORY = Path("/dev/shm")
 """Where the pages of both are written: a disk shared with others is not what is measured."""
 VARIANTS = {"8x16": "8on16-bw", "11x16": "11on16-bw", "8x22": "8on22-bw"}
-"""The peer's shape of the same pitch, by the short name of ours."""
+"""The peer's shape of the same pitch, by the short name of ours; others have no peer."""
 MB = 1e6
 
 
@@ -257,7 +257,7 @@ def table(reports: list[Report]) -> str:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--mb", type=float, default=10, help="text, in MB")
-    parser.add_argument("--shapes", default="8x16,11x16,8x22")
+    parser.add_argument("--shapes", default="8x16,11x16,8x22,default")
     parser.add_argument("--repeats", type=int, default=5)
     parser.add_argument("--no-peer", action="store_true")
     parser.add_argument("--no-sessions", dest="sessions", action="store_false")
@@ -267,12 +267,13 @@ def main() -> None:
     names = options.shapes.split(",")
     text = corpus(int(options.mb * MB))
     with_peer = PEER.is_file() and not options.no_peer
-    reports = [measure(name, text, options.repeats, with_peer=with_peer) for name in names]
+    peers = {name for name in names if with_peer and name in VARIANTS}
+    reports = [measure(name, text, options.repeats, with_peer=name in peers) for name in names]
     grown = sizes(options.memory, names[0], corpus(4_000_000))
     print(table(reports))
     sessions = [
         measure_session(
-            text, name, options.repeats, peer_command(VARIANTS[name]) if with_peer else None
+            text, name, options.repeats, peer_command(VARIANTS[name]) if name in peers else None
         )
         for name in names
         if options.sessions

@@ -48,7 +48,7 @@ def open_store(path: Path) -> Store:
             )
         return FolderStore(path)
     if not path.exists():
-        raise ArchiveError(f"{path} does not exist")
+        raise DiskError(f"cannot read {path}: it does not exist")
     if not path.is_file():
         raise ArchiveError(f"{path} is neither a folder nor a file")
     try:

@@ -33,7 +33,10 @@ def compact(
     session: Annotated[Path, typer.Argument(metavar="SESSION", help="A session file.")],
     words: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[MODE] [FOCUS]...", help="soft, remote or snapcompact; a focus."),
+        typer.Argument(
+            metavar="[MODE] [FOCUS]...",
+            help="soft, remote or snapcompact, else as the settings say; a focus.",
+        ),
     ] = None,
     output: Annotated[
         Path | None,

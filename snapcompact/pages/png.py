@@ -124,18 +124,22 @@ def unpack(data: bytes) -> PackedPage | None:
     if not data.startswith(SIGNATURE):
         return None
     chunks = dict.fromkeys((b"IHDR", b"PLTE", b"tEXt", GLYPHS, b"IDAT"), b"")
+    whole = True
     for kind, body in _chunks(data):
         if kind == b"tEXt" and not body.startswith(_PREFIX):
             continue
-        if chunks.get(kind):  # several IDATs, or two pages' texts: not ours
+        if kind == b"IDAT" and chunks[kind]:  # in pieces: another program saved our page anew
+            whole = False
+        elif chunks.get(kind):  # two pages' texts, say: not ours
             return None
-        chunks[kind] = body
+        else:
+            chunks[kind] = body
     metadata, glyphs = _metadata(chunks[b"tEXt"]), chunks[GLYPHS]
     if len(chunks[b"IHDR"]) != 13:
         raise PageError("PNG without a header of 13 bytes")
     width, height, depth, colour, *methods = struct.unpack(">IIBBBBB", chunks[b"IHDR"])
     check_size(width, height)
-    ours = depth in (1, 2, 4) and colour == PALETTE and not any(methods)
+    ours = whole and depth in (1, 2, 4) and colour == PALETTE and not any(methods)
     if not ours or chunks[b"PLTE"][:3] < b"\xff":
         return PackedPage(width, height, depth, None, metadata, glyphs)
     size = height * (1 + (width * depth + 7) // 8)

@@ -104,6 +104,18 @@ def test_transparent_paper_is_white(atlas: Atlas) -> None:
     assert np.array_equal(read.pixels, ink)
 
 
+def test_a_page_that_another_program_saved_in_pieces_keeps_its_word(atlas: Atlas) -> None:
+    page = pages("8x16", atlas)[0]
+    parts = []
+    for kind, body in png._chunks(page.png):
+        bodies = [body[:1000], body[1000:]] if kind == b"IDAT" else [body]
+        parts += [part for piece in bodies for part in png._chunk(kind, piece)]
+    saved = png.decode(png.SIGNATURE + b"".join(parts))
+    whole = png.decode(page.png)
+    assert saved.metadata == whole.metadata is not None
+    assert np.array_equal(saved.pixels, whole.pixels)
+
+
 def test_an_interlaced_page_reads(atlas: Atlas) -> None:
     ink = np.random.default_rng(1).random((8, 8)) < 0.5
     passes = [

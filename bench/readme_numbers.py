@@ -59,7 +59,8 @@ def speed(found: Found) -> str:
     )
     parts.append(
         f"Measured on {found['text_mb']:.0f} MB of text, {found['machine']['cores']} cores. "
-        f"A new process that archives 1 MB, by the clock: {one}."
+        f"A new process that archives 1 MB, by the clock: {one}. "
+        "The last shape, `default`, is what `archive` prints in unless told otherwise."
     )
     parts.append(profile(found))
     if found["sizes"]:

@@ -55,7 +55,8 @@ _SOURCE_BLOCK = 1 << 20
 def open_archive(path: Path | str) -> Archive:
     """The archive in the folder or zip at `path`.
 
-    Raises ArchiveError if it is none, VersionError if a newer tool wrote it.
+    Raises DiskError if nothing is there, ArchiveError if it is none, VersionError if a newer tool
+    wrote it.
     """
     store = open_store(Path(path))
     try:

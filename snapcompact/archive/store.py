@@ -39,7 +39,11 @@ class Store(Protocol):
 
 
 def open_store(path: Path) -> Store:
-    """The store at `path`; ArchiveError if that is neither a folder nor a zip with a manifest."""
+    """The store at `path`.
+
+    Raises DiskError if nothing is there, ArchiveError if it is neither a folder nor a zip with a
+    manifest.
+    """
     if path.is_dir():
         if not (path / MANIFEST).is_file():
             raise ArchiveError(

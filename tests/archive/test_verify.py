@@ -18,7 +18,7 @@ from snapcompact.archive.names import blob_path, page_path, page_revision, small
 from snapcompact.archive.read import open_archive
 from snapcompact.archive.verify import Verification, verify_archive
 from snapcompact.archive.write import ArchiveOptions, write_archive
-from snapcompact.errors import ArchiveError, SnapcompactError, VersionError
+from snapcompact.errors import ArchiveError, DiskError, SnapcompactError, VersionError
 from snapcompact.history.session import open_session
 from tests.corpus import CASES
 
@@ -288,6 +288,8 @@ def test_names_that_are_not_ours() -> None:
 def test_what_is_no_archive_says_so(tmp_path: Path) -> None:
     (tmp_path / "text").write_text("hello")
     os.makedirs(tmp_path / "folder")
-    for wrong in ("missing", "text", "folder"):
+    for wrong in ("text", "folder"):
         with pytest.raises(ArchiveError, match=wrong):
             open_archive(tmp_path / wrong)
+    with pytest.raises(DiskError, match="missing: it does not exist"):
+        open_archive(tmp_path / "missing")

@@ -26,10 +26,11 @@ _LONG_NUMBER = b"1" * 20
 """Where a line, its digits mapped to 1, has 20 in a row, orjson might round a whole number."""
 
 
-class Lines(NamedTuple):
-    """Whole lines, without their LF, that follow each other."""
+class Block(NamedTuple):
+    """Whole lines that follow each other."""
 
-    lines: list[bytes]
+    data: bytes
+    """The lines, but for the last one's LF."""
     number: int
     """Number of the first, from 1."""
     offset: int
@@ -38,10 +39,10 @@ class Lines(NamedTuple):
     """False for a last line without LF."""
 
 
-def line_groups(
+def line_blocks(
     source: Source, damage: DamageReport, tap: Tap | None = None, *, first: int = 1
-) -> Iterator[Lines]:
-    """All lines of `source` in groups of about a megabyte; a longer line is a group of its own.
+) -> Iterator[Block]:
+    """All lines of `source` in blocks of about a megabyte; a longer line is a block of its own.
 
     `first` is the number of the line at ``source.begin``. A line over MAX_LINE_BYTES is counted and
     given as an empty line. Raises DiskError.
@@ -55,15 +56,15 @@ def line_groups(
             held += end + 1 if end >= 0 else len(block)
             if end < 0:
                 continue
-            yield Lines([b""], number, offset, closed=True)
+            yield Block(b"", number, offset, closed=True)
             number, offset = number + 1, offset + held
             held, skipping, rest = 0, False, block[end + 1 :]
         cut = rest.rfind(b"\n")
         if cut >= 0:
             pieces.append(rest[:cut])
-            lines = b"".join(pieces).split(b"\n")
-            yield Lines(lines, number, offset, closed=True)
-            number, offset = number + len(lines), offset + held + cut + 1
+            data = b"".join(pieces)
+            yield Block(data, number, offset, closed=True)
+            number, offset = number + data.count(b"\n") + 1, offset + held + cut + 1
             pieces, held, rest = [], 0, rest[cut + 1 :]
         pieces.append(rest)
         held += len(rest)
@@ -71,7 +72,16 @@ def line_groups(
             damage.add("line-too-long", number)
             pieces, skipping = [], True
     if held and not skipping:
-        yield Lines([b"".join(pieces)], number, offset, closed=False)
+        yield Block(b"".join(pieces), number, offset, closed=False)
+
+
+def numbered_lines(source: Source, damage: DamageReport) -> Iterator[tuple[bytes, int, int]]:
+    """(line, its number from 1, its byte offset) for each line of `source`. Raises DiskError."""
+    for data, number, offset, _ in line_blocks(source, damage):
+        at = offset
+        for count, line in enumerate(data.split(b"\n")):
+            yield line, number + count, at
+            at += len(line) + 1
 
 
 def records(
@@ -92,9 +102,9 @@ def records(
     """
     loads = orjson.loads
     prefixes = tuple(skip or ())
-    for lines, number, offset, closed in line_groups(source, report.damage, tap, first=first):
+    for data, number, offset, closed in line_blocks(source, report.damage, tap, first=first):
         line_at, at = number - 1, offset
-        for line in lines:
+        for line in data.split(b"\n"):
             line_at += 1
             start = at
             at += len(line) + 1
@@ -115,9 +125,8 @@ def records(
 
 
 def contains(source: Source, words: bytes) -> bool:
-    """Whether a line of `source` contains `words`; nothing is parsed."""
-    groups = line_groups(source, DamageReport())
-    return any(words in line for group in groups for line in group.lines)
+    """Whether a line of `source` contains `words`, which has no LF; nothing is parsed."""
+    return any(words in block.data for block in line_blocks(source, DamageReport()))
 
 
 def _kind(skip: Mapping[bytes, str], line: bytes) -> str:

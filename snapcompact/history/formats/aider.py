@@ -15,13 +15,14 @@ from snapcompact.errors import UnknownNameError
 from snapcompact.history.conversations import announce
 from snapcompact.history.formats import Conversation
 from snapcompact.history.model import Message, Meta, Role, Text, shown
-from snapcompact.history.records import line_groups
-from snapcompact.history.report import Report
+from snapcompact.history.records import numbered_lines
+from snapcompact.history.report import DamageReport
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from snapcompact.history.formats import Head, Options
+    from snapcompact.history.report import Report
     from snapcompact.history.source import Source
 
 _START = b"# aider chat started at "
@@ -44,7 +45,7 @@ def sniff(head: Head) -> bool:
 def read(source: Source, options: Options, report: Report) -> Iterator[Message]:
     """The selected sessions; each is called by the time it started at."""
     reader, wanted, met = _Reader(report), options.select, False
-    for session, message in reader.all(_lines(source, report)):
+    for session, message in reader.all(numbered_lines(source, report.damage)):
         met = met or session == wanted
         if not wanted or (session == wanted and message.label != "conversation"):
             yield message
@@ -57,17 +58,8 @@ def read(source: Source, options: Options, report: Report) -> Iterator[Message]:
 def conversations(source: Source) -> tuple[Conversation, ...]:
     """All sessions, in file order. Two that began in one second are told apart by a number."""
     names = _Names()
-    return tuple(
-        names.next(line) for line, _, _ in _lines(source, Report()) if line.startswith(_START)
-    )
-
-
-def _lines(source: Source, report: Report) -> Iterator[tuple[bytes, int, int]]:
-    for lines, number, offset, _ in line_groups(source, report.damage):
-        at = offset
-        for count, line in enumerate(lines):
-            yield line, number + count, at
-            at += len(line) + 1
+    lines = numbered_lines(source, DamageReport())
+    return tuple(names.next(line) for line, _, _ in lines if line.startswith(_START))
 
 
 class _Names:

@@ -23,7 +23,7 @@ from snapcompact.history.model import (
     ToolResult,
     shown,
 )
-from snapcompact.history.records import line_groups
+from snapcompact.history.records import numbered_lines
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -51,7 +51,7 @@ def read(source: Source, options: Options, report: Report) -> Iterator[Message]:
     """The turns in order; what stands before the first is bookkeeping."""
     role, meta, run, started = Role.USER, Meta(), list[bytes](), False
     calls = 0
-    for line, number, offset in _lines(source, report):
+    for line, number, offset in numbered_lines(source, report.damage):
         speaker = _SPEAKER.fullmatch(line)
         if speaker is None:
             if not started and (session := _SESSION.match(line)):
@@ -70,14 +70,6 @@ def read(source: Source, options: Options, report: Report) -> Iterator[Message]:
         meta = Meta(time=time, model=" ".join(model), line=number, offset=offset)
     found, _ = _blocks(run, calls)
     yield from messages(role, found, "" if started else "document", meta)
-
-
-def _lines(source: Source, report: Report) -> Iterator[tuple[bytes, int, int]]:
-    for lines, number, offset, _ in line_groups(source, report.damage):
-        at = offset
-        for count, line in enumerate(lines):
-            yield line, number + count, at
-            at += len(line) + 1
 
 
 def _blocks(lines: list[bytes], calls: int) -> tuple[list[Block], int]:

@@ -16,7 +16,7 @@ from snapcompact.errors import UnknownNameError
 from snapcompact.files import disk_errors
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from numpy.typing import NDArray
 
@@ -42,6 +42,8 @@ class Tree:
     """Collects links in file order, then tells the standing of every record."""
 
     def __init__(self) -> None:
+        self.hashed: Callable[[str], int] = hash
+        """A text to 64 bits with a sign; keyed, so that no file can be made to collide."""
         self._rows = array("q")
         self._file: IO[bytes] | None = None
         self._count = 0
@@ -60,16 +62,27 @@ class Tree:
         Records of one `answer` stand together, and so does the result of a `tool` call with its
         call. A record of a sidechain (`side`) is always active.
         """
+        hashed = self.hashed
         self._rows.extend(
             (
-                hash(record) if record else 0,
-                hash(parent) if parent else 0,
-                (hash(answer) & ~1 if answer else 0) | side,
-                hash(tool) if tool else 0,
+                hashed(record) if record else 0,
+                hashed(parent) if parent else 0,
+                (hashed(answer) & ~1 if answer else 0) | side,
+                hashed(tool) if tool else 0,
             )
         )
         self._count += 1
         self._side += side
+        self._spill()
+
+    def extend(self, rows: NDArray[np.int64]) -> None:
+        """Records as ``rows`` (n, 4) of what :meth:`add` makes of them, by :attr:`hashed`."""
+        self._rows.frombytes(rows.tobytes())
+        self._count += len(rows)
+        self._side += int((rows[:, 2] & 1).sum())
+        self._spill()
+
+    def _spill(self) -> None:
         if len(self._rows) * 8 >= SPILL_BYTES:
             with disk_errors("write", f"a temporary file in {tempfile.gettempdir()}"):
                 self._file = self._file or tempfile.TemporaryFile()  # noqa: SIM115 - until read
@@ -92,7 +105,7 @@ class Tree:
             return np.zeros(0, np.uint8)
         try:
             ids, links, side = self._columns()
-            start = None if branch in ("active", "all") else _find(ids, branch)
+            start = None if branch in ("active", "all") else _find(ids, branch, self.hashed(branch))
             copies = _copies(ids)
             parents = _parents(ids, links, copies)
             del ids, links
@@ -258,8 +271,8 @@ def _ends(parents: NDArray[np.int32], left: NDArray[np.bool_]) -> NDArray[np.boo
     return left & ~has_child
 
 
-def _find(ids: NDArray[np.int64], branch: str) -> int:
-    found = np.flatnonzero(ids == hash(branch))
+def _find(ids: NDArray[np.int64], branch: str, hashed: int) -> int:
+    found = np.flatnonzero(ids == hashed)
     if not len(found):
         raise UnknownNameError(
             f"no record with id {branch!r}; a branch is named by its last record, see its report"

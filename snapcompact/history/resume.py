@@ -8,8 +8,6 @@ the whole file would give, or raises :class:`CannotResume`; then the whole is re
 from __future__ import annotations
 
 import hashlib
-import sys
-from array import array
 from collections import deque
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -121,33 +119,30 @@ class Ids:
     """Ids of records as 64-bit hashes, the same in every process, in order: 8 bytes each."""
 
     def __init__(self) -> None:
-        self._hashes = array("Q")
+        self._hashes = bytearray()
         self.full = False
         """Whether there were more than are held."""
 
     def __len__(self) -> int:
-        return len(self._hashes)
+        return len(self._hashes) // ID_BYTES
 
-    def add(self, text: str) -> None:
-        """The next id."""
-        if len(self._hashes) >= MOST_IDS:
+    def extend(self, texts: Iterable[bytes]) -> None:
+        """The next ids, as ``links.encoded`` gives them."""
+        for text in texts:
+            self._hashes += hashlib.blake2b(text, digest_size=ID_BYTES).digest()
+        if len(self) > MOST_IDS:
             self.full = True
-            return
-        digest = hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=ID_BYTES)
-        self._hashes.append(int.from_bytes(digest.digest(), "little"))
+            del self._hashes[MOST_IDS * ID_BYTES :]
 
     def data(self, start: int, stop: int) -> bytes:
-        """The hashes `start` up to `stop`, little-endian."""
-        hashes = self._hashes[start:stop]
-        if sys.byteorder == "big":
-            hashes.byteswap()
-        return hashes.tobytes()
+        """The hashes `start` up to `stop`."""
+        return bytes(self._hashes[start * ID_BYTES : stop * ID_BYTES])
 
     def meet(self, blocks: Iterable[bytes]) -> bool:
         """Whether one of them is in `blocks`, pieces of what :meth:`data` gave."""
         import numpy as np  # few who read sessions come here
 
-        mine = np.asarray(self._hashes, np.uint64)
+        mine = np.frombuffer(self._hashes, "<u8")
         begins = np.zeros(1 << 16, np.bool_)  # of hashes: one look spares most of the search
         begins[mine >> np.uint64(48)] = True
         for block in blocks:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from snapcompact.history.branch import Standing, Tree
+from snapcompact.history.links import Link, LinkNames, encoded, pays, plant
 from snapcompact.history.records import records
 from snapcompact.history.report import MOST_BRANCHES, Report
 from snapcompact.history.resume import MOST_LEFT, MOST_TIPS, CannotResume, Mark, Point
@@ -23,16 +24,6 @@ MOST_TAIL = 1 << 18
 """Records behind a point; so many more are as well read with all the others."""
 
 
-class Link(NamedTuple):
-    """A record's place in the tree; see :meth:`snapcompact.history.branch.Tree.add`."""
-
-    id: str
-    parent: str = ""
-    answer: str = ""
-    tool: str = ""
-    side: bool = False
-
-
 class Step(NamedTuple):
     """A record that is to be told."""
 
@@ -48,9 +39,10 @@ class Step(NamedTuple):
 class Walk:
     """The records of `source` on the branch that `options` ask for, in file order.
 
-    `link` gives a record's place, None where it stands outside the tree; `key`, where given, does
-    the same for its id alone, empty outside, and is faster. With `one_path` there is one active
-    path, from the newest record; else one for each root.
+    `link` gives a record's place, None where it stands outside the tree. What may be given besides
+    says the same, faster: `names` where it is written, so that large files need not be read record
+    by record for it; `key` gives a record's id alone, empty outside. With `one_path` there is one
+    active path, from the newest record; else one for each root.
 
     With a `trail`, the reader says where a later reading could begin (:meth:`mark`,
     :meth:`leave_point`). With the `point` of an earlier one, `source` begins there: the newest
@@ -64,6 +56,7 @@ class Walk:
         options: Options,
         link: Callable[[dict[str, Any]], Link | None],
         *,
+        names: LinkNames | None = None,
         key: Callable[[dict[str, Any]], str] | None = None,
         one_path: bool = False,
         trail: Trail | None = None,
@@ -77,8 +70,11 @@ class Walk:
         self._trail = trail
         self._point = point or Point(0, 1)
         tree = Tree()
-        for place in self._tail_links() if point else self._links():
-            tree.add(*place)
+        if names and not point and pays(source):
+            plant(tree, trail.ids if trail else None, source, names, link)
+        else:
+            for place in self._tail_links() if point else self._links():
+                tree.add(*place)
         self.all_side = tree.all_side
         self._standing = tree.standing(options.branch, one_path=one_path)
         left = (self._standing == Standing.LEFT) | (self._standing == Standing.LEAF)
@@ -101,7 +97,7 @@ class Walk:
         for record, _, _ in records(self._source, Report(), first=self._point.line):
             if (place := link(record)) is not None:
                 if trail is not None:
-                    trail.ids.add(place.id)
+                    trail.ids.extend((encoded(place.id),))
                 yield place
 
     def _tail_links(self) -> Iterator[Link]:

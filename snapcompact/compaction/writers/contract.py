@@ -25,8 +25,8 @@ from snapcompact.history.model import Message, Text, ToolResult
 
 if TYPE_CHECKING:
     from snapcompact.compaction.prepare import Partition
+    from snapcompact.history.links import Link
     from snapcompact.history.session import Session
-    from snapcompact.history.walk import Link
     from snapcompact.llm.contract import Part
 
 Json = dict[str, Any]

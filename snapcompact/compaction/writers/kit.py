@@ -28,10 +28,11 @@ from snapcompact.history.formats.kit import part_blocks
 from snapcompact.history.model import Block, Message, Meta, Role, ToolResult
 from snapcompact.history.records import records
 from snapcompact.history.report import Report
-from snapcompact.history.walk import Link, Walk
+from snapcompact.history.walk import Walk
 from snapcompact.llm.contract import Part, Picture
 
 if TYPE_CHECKING:
+    from snapcompact.history.links import Link
     from snapcompact.history.session import Session
 
 _ROLES = {"user": Role.USER, "assistant": Role.ASSISTANT, "tool": Role.TOOL, "system": Role.SYSTEM}

@@ -15,11 +15,12 @@ from snapcompact.files import read_bounded
 from snapcompact.history.blocks import Json, blocks, json_of, messages, text_of
 from snapcompact.history.formats.claude_records import Records, compaction, meta_of, note
 from snapcompact.history.jsontext import json_text
+from snapcompact.history.links import Link, LinkNames
 from snapcompact.history.model import Message, Other, Role, Text, ToolResult
 from snapcompact.history.resume import CannotResume
 from snapcompact.history.spans import left
 from snapcompact.history.titles import Titles
-from snapcompact.history.walk import Link, Step, Walk
+from snapcompact.history.walk import Step, Walk
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -55,6 +56,8 @@ _TITLES = {
 }
 """Title records, the strongest first, and the keys their text was seen under."""
 
+NAMES = LinkNames("uuid", "parentUuid", "logicalParentUuid", "isSidechain", "message")
+
 _FACTS = (("sessionId", "id"), ("cwd", "cwd"), ("version", "version"))
 FACT_RECORDS = 500
 """Records from which the session's facts are taken; they stand in every one."""
@@ -86,7 +89,7 @@ def resume(source: Source, options: Options, report: Report, point: Point) -> It
 def _read(
     source: Source, options: Options, report: Report, point: Point | None
 ) -> Iterator[Message]:
-    walk = Walk(source, options, link, key=_key, trail=report.trail, point=point)
+    walk = Walk(source, options, link, names=NAMES, key=_key, trail=report.trail, point=point)
     session = _Session(source.path, report, agents=not walk.all_side, point=point)
     for step in walk.steps(report):
         found = session.messages(step)

@@ -17,6 +17,7 @@ from snapcompact.history.blocks import (
 )
 from snapcompact.history.formats.pi_entries import summary
 from snapcompact.history.jsontext import json_text
+from snapcompact.history.links import Link, LinkNames
 from snapcompact.history.model import (
     Block,
     Message,
@@ -30,7 +31,7 @@ from snapcompact.history.model import (
     wtf8,
 )
 from snapcompact.history.titles import Titles
-from snapcompact.history.walk import Link, Walk, told
+from snapcompact.history.walk import Walk, told
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -51,6 +52,9 @@ _SUMMARIES = {"compaction": "compaction", "branch_summary": "branch summary"}
 _ENVELOPE = {"parent_id"}
 
 
+NAMES = LinkNames("id", "parent_id", outside=("session", "system_prompt"))
+
+
 def sniff(head: Head) -> bool:
     """A ``session`` header, and entries with ``parent_id`` or with ``role`` and ``parts``."""
     return "session" in head.types() and (
@@ -60,7 +64,7 @@ def sniff(head: Head) -> bool:
 
 def read(source: Source, options: Options, report: Report) -> Iterator[Message]:
     """The messages on the path to the last entry, in file order."""
-    walk = Walk(source, options, link, one_path=True, trail=report.trail)
+    walk = Walk(source, options, link, names=NAMES, one_path=True, trail=report.trail)
     return told(walk, _Session(report, None), report, _asks)
 
 
@@ -78,7 +82,7 @@ def _asks(entry: Json) -> bool:
 def link(entry: Json) -> Link | None:
     """An entry's place; the header and the system prompt stand outside the tree."""
     entry_id = text_of(entry.get("id"))
-    if not entry_id or entry.get("type") in ("session", "system_prompt"):
+    if not entry_id or entry.get("type") in NAMES.outside:
         return None
     return Link(entry_id, text_of(entry.get("parent_id")))
 

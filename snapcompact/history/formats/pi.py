@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 from snapcompact.history.blocks import Json, json_of, text_of
 from snapcompact.history.formats.pi_entries import Entries
-from snapcompact.history.walk import Link, Walk, told
+from snapcompact.history.links import Link, LinkNames
+from snapcompact.history.walk import Walk, told
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -16,6 +17,9 @@ if TYPE_CHECKING:
     from snapcompact.history.report import Report
     from snapcompact.history.resume import Point
     from snapcompact.history.source import Source
+
+
+NAMES = LinkNames("id", "parentId", outside=("session", "title"))
 
 
 def sniff(head: Head) -> bool:
@@ -28,7 +32,7 @@ def sniff(head: Head) -> bool:
 
 def read(source: Source, options: Options, report: Report) -> Iterator[Message]:
     """The messages on the path to the last entry, in file order."""
-    walk = Walk(source, options, link, one_path=True, trail=report.trail)
+    walk = Walk(source, options, link, names=NAMES, one_path=True, trail=report.trail)
     return told(walk, Entries(report, None), report, _asks)
 
 
@@ -46,6 +50,6 @@ def _asks(entry: Json) -> bool:
 def link(entry: Json) -> Link | None:
     """An entry's place; the header, the title slot and version 1 have none."""
     entry_id = text_of(entry.get("id"))
-    if not entry_id or entry.get("type") in ("session", "title"):
+    if not entry_id or entry.get("type") in NAMES.outside:
         return None
     return Link(entry_id, text_of(entry.get("parentId")))

@@ -143,7 +143,7 @@ def _line_end(
                     spans[slot, 0], spans[slot, 1] = begin, at - 1
         elif move in (json.OPEN_OBJECT, json.OPEN_LIST):
             is_object = move == json.OPEN_OBJECT
-            if 0 <= slot < SIDE or depth == _MOST_DEPTH:
+            if 0 <= slot <= SIDE or depth == _MOST_DEPTH:
                 return -1
             asked = slot == CONTENT
             if is_object:

@@ -174,6 +174,7 @@ def test_plain_lines_are_taken(line: bytes) -> None:
         b'{"uu\\u0069d":"a"}',
         b'{"uuid":"a","x":"\\ud83d\\ude00"}',
         b'{"uuid":5}',
+        b'{"uuid":"a","isSidechain":true,"isSidechain":{}}',
         b'{"uuid":"a","x":1e5}',
         b'{"uuid":"a","x":1234567890123456789012}',
         b'{"uuid":"a","x":[1 234567890123456789012 ]}',

@@ -7,6 +7,8 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
+import orjson
+
 from snapcompact.errors import PageError, VersionError
 
 KEYWORD = "snapcompact"
@@ -14,7 +16,6 @@ VERSION = 1
 MAX_BYTES = 4096
 """More than any page writes; larger chunks are refused unread."""
 
-_ENCODER = json.JSONEncoder(separators=(",", ":"), sort_keys=True)
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 _LIMITS = {"version": 1 << 16, "page": 1 << 53, "offset": 1 << 53, "length": 1 << 53}
 
@@ -39,7 +40,9 @@ class PageMetadata:
     def to_json(self) -> bytes:
         """Compact JSON in ASCII; equal values give equal bytes."""
         value = {key: getattr(self, key) for key in self.__slots__}  # asdict() takes 12 us a page
-        return _ENCODER.encode(value).encode("ascii")
+        if self.shape.isascii():
+            return orjson.dumps(value, option=orjson.OPT_SORT_KEYS)
+        return json.dumps(value, separators=(",", ":"), sort_keys=True).encode("ascii")
 
 
 def parse_metadata(text: bytes) -> PageMetadata:
@@ -50,8 +53,8 @@ def parse_metadata(text: bytes) -> PageMetadata:
     if len(text) > MAX_BYTES:
         raise PageError(f"page metadata has {len(text)} bytes; at most {MAX_BYTES} are read")
     try:
-        value: Any = json.loads(text)
-    except (ValueError, RecursionError) as error:
+        value: Any = orjson.loads(text)
+    except orjson.JSONDecodeError as error:
         raise PageError(f"page metadata is not JSON: {error}") from error
     if not isinstance(value, dict):
         raise PageError("page metadata is JSON, but no object")

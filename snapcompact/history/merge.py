@@ -7,7 +7,6 @@ result between them stay apart, so that a history's prefix is a prefix: only its
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 
 from snapcompact.history.model import Message, Role, Usage
 
@@ -39,10 +38,11 @@ def _joined(parts: list[Message]) -> Message:
     first, last = parts[0].meta, parts[-1].meta
     usages = [part.meta.usage for part in parts if part.meta.usage is not None]
     usage = max(usages, key=_output, default=None)
-    meta = replace(
-        first, usage=usage, stop=last.stop or first.stop, model=first.model or last.model
+    meta = first._replace(
+        usage=usage, stop=last.stop or first.stop, model=first.model or last.model
     )
-    return replace(parts[0], blocks=tuple(b for part in parts for b in part.blocks), meta=meta)
+    blocks = tuple([block for part in parts for block in part.blocks])
+    return Message(parts[0].role, blocks, parts[0].label, meta)
 
 
 def _output(usage: Usage) -> tuple[int, int]:

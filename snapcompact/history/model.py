@@ -13,6 +13,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import NamedTuple
 
 
 class Role(StrEnum):
@@ -153,8 +154,7 @@ class ToolResult:
 Block = Text | Thinking | ToolCall | ToolResult | Blob | Other
 
 
-@dataclass(frozen=True, slots=True)
-class Usage:
+class Usage(NamedTuple):
     """Tokens a provider billed for one answer. ``input`` excludes what the cache gave or took."""
 
     input: int = 0
@@ -168,8 +168,7 @@ class Usage:
         return self.input + self.output + self.cache_read + self.cache_write
 
 
-@dataclass(frozen=True, slots=True)
-class Meta:
+class Meta(NamedTuple):
     """Where a message came from. ``line`` counts from 1 and is 0 where lines mean nothing.
 
     ``id`` is the tool's own (several messages share it where one answer was split), ``time`` is
@@ -202,7 +201,7 @@ class Message:
     role: Role
     blocks: tuple[Block, ...]
     label: str = ""
-    meta: Meta = field(default_factory=Meta, compare=False)
+    meta: Meta = field(default=Meta(), compare=False)
 
     @property
     def text(self) -> str:

@@ -71,7 +71,7 @@ class Twins:
         for slot in reversed(self._slots):
             for index, message in enumerate(slot.messages):
                 if message.role is Role.ASSISTANT and message.meta.usage is None:
-                    slot.messages[index] = replace(message, meta=replace(message.meta, usage=spent))
+                    slot.messages[index] = replace(message, meta=message.meta._replace(usage=spent))
                     return True
         return False
 

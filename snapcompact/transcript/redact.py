@@ -141,7 +141,7 @@ class Redactor:
         id_, model, stop = map(self._words, (meta.id, meta.model, meta.stop))
         if (id_, model, stop) == (meta.id, meta.model, meta.stop):
             return meta
-        return replace(meta, id=id_, model=model, stop=stop)
+        return meta._replace(id=id_, model=model, stop=stop)
 
     def _block(self, block: Block) -> Block:
         match block:

@@ -120,7 +120,7 @@ def test_past_answers_correct_the_estimate(factor: float) -> None:
 def test_what_was_put_in_unseen_corrects_nothing() -> None:
     """A program added 50,000 tokens, and took them out again, between two of 40 answers."""
     messages = grown(1.1)
-    more = [replace(m, meta=replace(m.meta, usage=Usage(m.meta.usage.total + 50_000, 1)))
+    more = [replace(m, meta=m.meta._replace(usage=Usage(m.meta.usage.total + 50_000, 1)))
             if m.meta.usage and 20 < n < 60 else m for n, m in enumerate(messages)]  # fmt: skip
     assert context_tokens(more).factor == pytest.approx(1.1, rel=0.01)
 

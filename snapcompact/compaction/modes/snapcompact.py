@@ -12,7 +12,7 @@ import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -262,6 +262,6 @@ def _opened(
 def _split(item: Item) -> Iterator[Message]:
     """A message of an entry, each tool result by itself, as an archive holds them."""
     message = item.message
-    meta = replace(message.meta, id=item.id) if message.meta != Meta() else Meta(item.id)
+    meta = message.meta._replace(id=item.id) if message.meta != Meta() else Meta(item.id)
     role = Role.USER if message.role is Role.TOOL else message.role
     yield from one_by_one(role, list(message.blocks), message.label, meta)

@@ -7,7 +7,6 @@ made only where the file has such a record.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from snapcompact.history.blocks import Json, blocks, json_of, messages, text_of
@@ -228,7 +227,7 @@ class _Rollout:
             self._report.learn("model", model)
 
     def _item(self, payload: Json, meta: Meta) -> None:
-        meta = replace(meta, id=text_of(payload.get("id")))
+        meta = meta._replace(id=text_of(payload.get("id")))
         found = codex_items.item(payload, meta, self._report)
         for message in found:
             if message.role is Role.USER and not message.label:

@@ -151,8 +151,7 @@ class _Chat:
             self._messages.add(key)
         kind = text_of(item.get("type")) or text_of(item.get("role"))
         role = _ROLES.get(kind, Role.NOTE)
-        meta = replace(
-            place,
+        meta = place._replace(
             id=text_of(item.get("id")),
             time=text_of(item.get("timestamp")),
             model=text_of(item.get("model")),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from snapcompact.history.blocks import (
@@ -97,4 +96,4 @@ def _end(record: Json, meta: Meta, report: Report) -> Iterator[Message]:
         report.skipped["result"] += 1
         return
     note = Other("result", json_text(stats))
-    yield Message(Role.NOTE, (note,), "usage", replace(meta, usage=spent))
+    yield Message(Role.NOTE, (note,), "usage", meta._replace(usage=spent))

@@ -59,7 +59,7 @@ def _message(
     if item_id and not told.add(item_id):
         report.duplicates["snapshot and line"] += 1
         return
-    meta = replace(place, id=item_id, time=time_text(item.get("createdAt")))
+    meta = place._replace(id=item_id, time=time_text(item.get("createdAt")))
     for message in model_message(json_of(item.get("message")), meta, report):
         if item.get("isSummary") is True:
             yield replace(message, label="summary", meta=meta)
@@ -67,7 +67,7 @@ def _message(
         if message.role is Role.USER:
             titles.prompt(message.text)
         yield replace(
-            message, meta=replace(message.meta, id=item_id, time=meta.time, line=meta.line)
+            message, meta=message.meta._replace(id=item_id, time=meta.time, line=meta.line)
         )
     yield from _original(item.get("originalContent"), meta)
 

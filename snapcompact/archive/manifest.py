@@ -142,7 +142,11 @@ def chain(previous: str, line: bytes) -> str:
 
 def dump_row(row: PageRow | MessageRow) -> bytes:
     """A row as one line of JSON, its empty fields left out, with LF."""
-    kept = _kept(row)
+    return dump_fields(_kept(row))
+
+
+def dump_fields(kept: dict[str, Any]) -> bytes:
+    """The fields of a row as one line of JSON, with LF."""
     try:
         return orjson.dumps(kept, option=orjson.OPT_APPEND_NEWLINE)
     except TypeError:  # an id with a lone surrogate, which only the standard library escapes

@@ -54,7 +54,7 @@ class Replay:
                 raise self._differs(row, message)
             if grows:
                 transcriber.blobs.update(self._blobs_stored(row, message))
-                transcriber.note(message, text)
+                transcriber.note([message], [text])
             else:
                 transcriber.blobs.update(blob.sha256 for blob in blobs_of(message))
             end = row.offset + row.length

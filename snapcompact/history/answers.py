@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict, deque
+from collections import OrderedDict
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -30,8 +30,9 @@ class _Said:
 
     since: int
     """Byte offset of the record it began with."""
-    known: OrderedDict[int | str, None] = field(default_factory=OrderedDict)
-    texts: deque[Text | Thinking] = field(default_factory=lambda: deque(maxlen=TEXTS))
+    known: dict[int | str, None] = field(default_factory=dict)
+    texts: list[Text | Thinking] = field(default_factory=list)
+    """The oldest first."""
 
     def add(self, key: int | str) -> bool:
         """Whether `key` was new."""
@@ -39,7 +40,7 @@ class _Said:
             return False
         self.known[key] = None
         if len(self.known) > MOST_BLOCKS:
-            self.known.popitem(last=False)
+            del self.known[next(iter(self.known))]
         return True
 
 
@@ -78,13 +79,13 @@ class Answers:
         return [new for block in found if (new := self._new(block, said)) is not None]
 
     def _new(self, block: Block, said: _Said) -> Block | None:
-        if isinstance(block, Thinking) and not block.data:
+        if type(block) is Thinking and not block.data:
             return block
-        call = isinstance(block, ToolCall) and block.id
-        if not said.add(f"call {call}" if call else hash(block)):
+        named = type(block) is ToolCall and block.id
+        if not said.add(f"call {named}" if named else hash(block)):
             self._report.duplicates["repeated block"] += 1
             return None
-        if not isinstance(block, Text | Thinking):
+        if type(block) is not Text and type(block) is not Thinking:
             return block
         for index, old in enumerate(said.texts):
             if type(old) is type(block) and block.data.startswith(old.data):
@@ -92,4 +93,6 @@ class Answers:
                 said.texts[index] = block
                 return type(block)(block.data[len(old.data) :])
         said.texts.append(block)
+        if len(said.texts) > TEXTS:
+            del said.texts[0]
         return block

@@ -42,7 +42,7 @@ def blocks(content: Any) -> list[Block]:
     if not isinstance(content, list):
         return [_block(content)]
     found = [_block(item) for item in content if item is not None]
-    return [block for block in found if not _empty(block)]
+    return [block for block in found if type(block) is not Text or block.data]
 
 
 def result_content(content: Any) -> tuple[Content, ...]:
@@ -53,8 +53,8 @@ def result_content(content: Any) -> tuple[Content, ...]:
         return ()
     if not isinstance(content, list):
         return (Text(json_text(content)),)
-    found = (_content(item) for item in content if item is not None)
-    return tuple(part for part in found if not _empty(part))
+    found = [_content(item) for item in content if item is not None]
+    return tuple([part for part in found if type(part) is not Text or part.data])
 
 
 def call_args(value: Any) -> bytes:
@@ -96,7 +96,7 @@ def messages(role: Role, found: list[Block], label: str, meta: Meta) -> list[Mes
     if len(found) == 1:  # nine records in ten
         role = Role.TOOL if type(found[0]) is ToolResult else role
         return [Message(role, (found[0],), label, meta)]
-    if not any(isinstance(block, ToolResult) for block in found):
+    if ToolResult not in map(type, found):
         return [Message(role, tuple(found), label, meta)]
     if role is Role.USER:
         found = sorted(found, key=lambda block: not isinstance(block, ToolResult))
@@ -107,10 +107,6 @@ def messages(role: Role, found: list[Block], label: str, meta: Meta) -> list[Mes
         else:
             out.append(Message(role, tuple(run), label, meta))
     return out
-
-
-def _empty(block: Block) -> bool:
-    return isinstance(block, Text) and not block.data
 
 
 def _content(item: Any) -> Content:

@@ -67,7 +67,7 @@ class TranscriptWriter:
         Raises InputError for a tool result that is not alone in a message of role TOOL.
         """
         answer = self._pairing.feed(message)
-        if ToolResult in map(type, message.blocks):
+        if answer is not None:
             return self._write_result(message, answer)
         if message.role is Role.ASSISTANT:
             return self._write_assistant(message)
@@ -97,6 +97,11 @@ class TranscriptWriter:
     def _continue(self, block: object) -> bytes:
         """A block that is not the first of its message."""
         match block:
+            case ToolCall():
+                plain = goes_on(self._last_rank, CALL)
+                if plain:
+                    self._last_rank = CALL
+                return PILCROW + (b"call:" if plain else b"+call:") + _call(block)
             case Text(data):
                 if self._last_rank == THINK:
                     self._last_rank = RANK[b"ai"]
@@ -104,16 +109,11 @@ class TranscriptWriter:
                 return PILCROW + b"text:\n" + _text_lines(data)
             case Thinking():
                 return PILCROW + b"+think:" + _thinking(block)
-            case ToolCall():
-                plain = goes_on(self._last_rank, CALL)
-                if plain:
-                    self._last_rank = CALL
-                return PILCROW + (b"call:" if plain else b"+call:") + _call(block)
             case Blob() | Other():
                 return _attachment(block)
         raise InputError(f"a message holds a {type(block).__name__}, which has no written form")
 
-    def _write_result(self, message: Message, answer: Answer | None) -> bytes:
+    def _write_result(self, message: Message, answer: Answer) -> bytes:
         result = message.blocks[0]
         if message.role is not Role.TOOL or len(message.blocks) != 1:
             raise InputError(
@@ -125,7 +125,7 @@ class TranscriptWriter:
         pairs: list[tuple[str, str | bytes | int | None]] = []
         if result.is_error:
             pairs.append(("error", None))
-        if answer is None or answer.standing is Standing.ORPHAN:
+        if answer.standing is Standing.ORPHAN:
             pairs += [("orphan", None), ("id", result.call_id)]
         else:
             if answer.number != self._answered + 1:

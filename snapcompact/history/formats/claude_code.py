@@ -95,8 +95,7 @@ def _read(
         found = session.messages(step)
         if session.can_resume(found):
             walk.mark(step, report)
-        for message in found:
-            yield left(message) if step.left else message
+        yield from map(left, found) if step.left else found
     walk.leave_point(session.titles.rank, session.records.began_before)
 
 

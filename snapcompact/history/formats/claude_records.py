@@ -61,10 +61,10 @@ class Records:
 
 def _user(record: Json, found: list[Block], label: str, meta: Meta) -> list[Message]:
     """Results, then the words, which may be labelled otherwise."""
-    words = [block for block in found if type(block) is not ToolResult]
-    if not words:
-        return messages(Role.USER, found, label, meta)
     results: list[Block] = [block for block in found if type(block) is ToolResult]
+    if len(results) == len(found):
+        return messages(Role.USER, found, label, meta)
+    words = [block for block in found if type(block) is not ToolResult]
     said = messages(Role.USER, words, user_label(record, words) or label, meta)
     return [*messages(Role.USER, results, label, meta), *said]
 

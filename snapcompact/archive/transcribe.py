@@ -167,8 +167,8 @@ def message_row(message: Message, number: int, offset: int, text: bytes) -> dict
         row["model"] = meta.model
     if meta.stop:
         row["stop"] = meta.stop
-    if meta.usage is not None:
-        row["usage"] = tuple(meta.usage)
+    if (usage := meta.usage) is not None:
+        row["usage"] = usage.input, usage.output, usage.cache_read, usage.cache_write
     row["line"] = meta.line
     row["at"] = meta.offset
     if calls := tuple([block.id for block in blocks if type(block) is ToolCall]):

@@ -88,7 +88,7 @@ def look(session: Session, *, quiet: bool = True) -> dict[str, Any]:
         "tokens_family": DEFAULT_FAMILY,
         "tokens_error": asdict(stated_errors()),
         "recorded_answers": survey.answers,
-        "recorded_usage": survey.usage._asdict(),
+        "recorded_usage": asdict(survey.usage),
         "secrets": dict(secrets.counts),
     }
 

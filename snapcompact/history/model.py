@@ -154,7 +154,8 @@ class ToolResult:
 Block = Text | Thinking | ToolCall | ToolResult | Blob | Other
 
 
-class Usage(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Usage:
     """Tokens a provider billed for one answer. ``input`` excludes what the cache gave or took."""
 
     input: int = 0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import io
-from dataclasses import replace
+from dataclasses import astuple, replace
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -88,7 +88,7 @@ def row(message: Message, number: int, offset: int, text: bytes) -> MessageRow:
         time=meta.time,
         model=meta.model,
         stop=meta.stop,
-        usage=None if meta.usage is None else (*meta.usage,),
+        usage=None if meta.usage is None else astuple(meta.usage),
         line=meta.line,
         at=meta.offset,
         calls=tuple(block.id for block in message.blocks if isinstance(block, ToolCall)),

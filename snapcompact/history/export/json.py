@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Iterable, Iterator
+from dataclasses import fields
 from typing import Any
 
 import orjson
@@ -185,7 +186,7 @@ def _meta_to_json(meta: Meta) -> Json:
         _put(out, key, getattr(meta, key))
     out.update((key, value) for key in _META_NUMBERS if (value := getattr(meta, key)))
     if meta.usage is not None:
-        out["usage"] = meta.usage._asdict()
+        out["usage"] = {field.name: getattr(meta.usage, field.name) for field in fields(Usage)}
     return out
 
 
@@ -193,7 +194,9 @@ def _meta_from_json(value: Json) -> Meta:
     usage = value.get("usage")
     return Meta(
         **{key: _get(value, key) for key in _META_TEXTS},
-        usage=None if usage is None else Usage(*(_number(usage, name) for name in Usage._fields)),
+        usage=None
+        if usage is None
+        else Usage(**{f.name: _number(usage, f.name) for f in fields(Usage)}),
         line=_number(value, "line"),
         offset=_number(value, "offset"),
     )

@@ -31,8 +31,9 @@ def in_order(
 ) -> Iterator[Result]:
     """``function(item)`` for each of `items`, in their order, on `jobs` threads (0: one a core).
 
-    `items` is pulled by the caller's thread, at most two batches a thread ahead. The first error
-    stops all.
+    The caller's thread is one of them: it pulls `items`, at most two batches a thread ahead, and
+    works on them where it would wait. A thread more than there are cores would take the GIL from
+    the others in their midst. The first error stops all.
     """
     threads = jobs or len(os.sched_getaffinity(0))
     source = iter(items)
@@ -43,18 +44,37 @@ def in_order(
     def run(group: list[Item]) -> list[Result]:
         return [function(item) for item in group]
 
-    ahead: deque[Future[list[Result]]] = deque()
-    pool = ThreadPoolExecutor(threads, thread_name_prefix="snapcompact")
+    def lend_a_hand() -> bool:
+        """Run, in this thread, the first batch that no other has begun; False if there is none."""
+        for number, (group, future) in enumerate(ahead):
+            if future.cancel():
+                ahead[number] = group, _settled(run, group)
+                return True
+        return False
+
+    ahead: deque[tuple[list[Item], Future[list[Result]]]] = deque()
+    pool = ThreadPoolExecutor(threads - 1, thread_name_prefix="snapcompact")
     patient = True
     try:
-        while group := list(islice(source, batch)):
-            ahead.append(pool.submit(run, group))
-            if len(ahead) > 2 * threads:
-                yield from ahead.popleft().result()
-        while ahead:
-            yield from ahead.popleft().result()
+        while True:
+            while len(ahead) <= 2 * threads and (group := list(islice(source, batch))):
+                ahead.append((group, pool.submit(run, group)))
+            if not ahead:
+                break
+            if ahead[0][1].done() or not lend_a_hand():
+                yield from ahead.popleft()[1].result()
     except KeyboardInterrupt:
         patient = False  # a thread that compiles takes seconds
         raise
     finally:
         pool.shutdown(wait=patient, cancel_futures=True)
+
+
+def _settled(run: Callable[[list[Item]], list[Result]], group: list[Item]) -> Future[list[Result]]:
+    """What ``run(group)`` gave or raised, as another thread would have left it."""
+    future: Future[list[Result]] = Future()
+    try:
+        future.set_result(run(group))
+    except Exception as error:
+        future.set_exception(error)
+    return future

@@ -157,10 +157,12 @@ def put_stream(
     matches: NDArray[np.int32],
     line_first: NDArray[np.int32],
     counts: NDArray[np.int64],
-    adler: int,
     out: NDArray[np.uint8],
 ) -> int:
-    """Write the zlib stream of `page` with codes for symbols that occur `counts` times."""
+    """Write the zlib stream of `page` with codes for symbols that occur `counts` times.
+
+    Returns its length, of which the last 4 bytes are left for the checksum.
+    """
     code_sizes = np.empty(SYMBOLS, np.int64)
     entries = np.empty(SYMBOLS, np.uint64)
     make_lengths(counts, code_sizes)
@@ -169,10 +171,7 @@ def put_stream(
     state = put_lines(page, size, repeats, matches, line_first, entries, out, state)
     at, held, bits = state
     at, held, bits = put(out, at, held, bits, entries[END_OF_BLOCK])
-    stop = signed(at) + (1 if bits > U(0) else 0)
-    for i in range(4):
-        out[stop + i] = adler >> (24 - 8 * i) & 255
-    return stop + 4
+    return signed(at) + (1 if bits > U(0) else 0) + 4
 
 
 @kernel
@@ -182,16 +181,15 @@ def deflate_page(
     repeats: NDArray[np.int32],
     first: NDArray[np.int32],
     places: int,
-    adler: int,
     matches: NDArray[np.int32],
     out: NDArray[np.uint8],
 ) -> int:
     """Write the zlib stream of the flat scanlines `page`, `size` bytes each; return its length.
 
-    `places` scanlines are a row of cells. `repeats` and `first` are those of
-    ``deflate_repeats.find_repeats``. `adler` is the checksum of the scanlines, behind which `page`
-    goes on for 8 bytes or more. `matches` (a third of the page, 3) is scratch; `out` holds twice
-    the page and 1024 bytes.
+    The last 4 bytes are left for the checksum, which others make faster. `places` scanlines are a
+    row of cells. `repeats` and `first` are those of ``deflate_repeats.find_repeats``. Behind its
+    scanlines `page` goes on for 8 bytes or more. `matches` (a third of the page, 3) is scratch;
+    `out` holds twice the page and 1024 bytes.
     """
     rows = first.size - 1
     step = max(1, rows // SAMPLE_ROWS)
@@ -205,7 +203,7 @@ def deflate_page(
     stop = 0
     for every in (step, 1):
         count_symbols(page, size, repeats, matches, line_first, places, every, counts)
-        stop = put_stream(page, size, repeats, matches, line_first, counts[0], adler, out)
+        stop = put_stream(page, size, repeats, matches, line_first, counts[0], out)
         if stop <= rows * places * size:  # else the sample is nothing like the page
             break
     return stop
@@ -218,7 +216,6 @@ def deflate_thoroughly(
     repeats: NDArray[np.int32],
     first: NDArray[np.int32],
     places: int,
-    adler: int,
     matches: NDArray[np.int32],
     out: NDArray[np.uint8],
 ) -> int:
@@ -240,4 +237,4 @@ def deflate_thoroughly(
         choose_matches(page, size, repeats, first, places, every, lengths, matches, line_first)
         count_symbols(page, size, repeats, matches, line_first, places, every, counts)
         make_lengths(counts[0], lengths)
-    return put_stream(page, size, repeats, matches, line_first, counts[0], adler, out)
+    return put_stream(page, size, repeats, matches, line_first, counts[0], out)

@@ -172,11 +172,9 @@ def raster_small(
     printed = count if whole_bytes else min(groups * pitch_width, row_bytes)
     line_bytes = 1 + row_bytes
     for row in range(rows):
-        if whole_bytes:
-            first = (row * pitch_height + top) * line_bytes + 1
-            print_strip(cells, row, columns, height, out, first, line_bytes, glyphs, turned)
-        else:
-            print_strip(cells, row, columns, height, strip_bytes, 0, stride, glyphs, turned)
+        first = (row * pitch_height + top) * line_bytes + 1
+        target, to, step = (out, first, line_bytes) if whole_bytes else (strip_bytes, 0, stride)
+        print_strip(cells, row, columns, height, target, to, step, glyphs, turned)
         for y in range(pitch_height):
             start = (row * pitch_height + y) * line_bytes
             line = y - top

@@ -136,8 +136,11 @@ class PagePrinter:
         except FileNotFoundError:
             Path(target).parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             descriptor = os.open(target, _NEW, 0o600)
-        with open(descriptor, "wb") as file:
-            file.write(data)
+        try:
+            while data:
+                data = data[os.write(descriptor, data) :]
+        finally:
+            os.close(descriptor)
 
     def _is_done(self, row: PageRow, page: PageCells) -> bool:
         """Whether a broken run has already printed this very page."""

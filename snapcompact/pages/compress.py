@@ -1,4 +1,4 @@
-"""Scanlines to a zlib stream."""
+"""Scanlines, or cells, to a zlib stream."""
 
 from __future__ import annotations
 
@@ -10,11 +10,12 @@ import deflate
 import numpy as np
 
 from snapcompact.errors import UnknownNameError
-from snapcompact.pages.glyphs import rows_filtered
-from snapcompact.pages.render import thread_buffer
+from snapcompact.pages.glyphs import glyph_tables, rows_filtered
+from snapcompact.pages.render import page_buffer, thread_buffer, thread_held
 from snapcompact_kernels.deflate import deflate_page, deflate_thoroughly
 from snapcompact_kernels.deflate_repeats import LEAST_CELLS, find_repeats
 from snapcompact_kernels.deflate_search import search_repeats
+from snapcompact_kernels.draw import draw_small
 from snapcompact_kernels.raster import filter_up
 
 if TYPE_CHECKING:
@@ -54,32 +55,97 @@ def compress(drawn: Drawn, effort: str) -> bytes:
         filtered = np.empty_like(page)
         filter_up(page, line_bytes - 1, up, filtered)
         return bytes(deflate.zlib_compress(filtered, 6))
-    filtered = thread_buffer(drawn.shape, "filtered")
-    filter_up(page, line_bytes - 1, up, filtered)
-    return _from_cells(drawn, filtered, thorough=EFFORTS[effort])
+    room = _room(drawn.shape)
+    filter_up(page, line_bytes - 1, up, room.filtered)
+    return bytes(_from_cells(drawn, room, thorough=EFFORTS[effort]))
 
 
-def _from_cells(drawn: Drawn, filtered: NDArray[np.uint8], *, thorough: bool) -> bytes:
+def draw(
+    cells: NDArray[np.uint16], shape: Shape, atlas: Atlas
+) -> tuple[NDArray[np.uint8], memoryview]:
+    """Scanlines of a page in black and small glyphs, and their stream, packed as ``fast`` has it.
+
+    The same as ``render.raster`` and :func:`compress` give, in one call. Both stand in buffers of
+    this thread, until it draws the next page.
+    """
+    room = _room(shape)
+    rows = cells.shape[0]
+    page = thread_buffer(shape, "page")
+    size = draw_small(
+        cells,
+        glyph_tables(atlas).columns,
+        (atlas.width, atlas.height),
+        (shape.pitch_width, shape.pitch_height),
+        shape.row_bytes,
+        rows_filtered(shape, atlas),
+        page,
+        room.filtered,
+        room.repeats,
+        room.first[: rows + 1],
+        room.matches,
+        room.stream,
+    )
+    height = rows * shape.pitch_height
+    scanlines = page[: height * shape.line_bytes].reshape(height, shape.line_bytes)
+    return scanlines, _sealed(room, size, scanlines.size)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Room:
+    """What a thread packs pages of a shape in, one after the other; what the last left is in it."""
+
+    filtered: NDArray[np.uint8]
+    repeats: NDArray[np.int32]
+    first: NDArray[np.int32]
+    matches: NDArray[np.int32]
+    stream: NDArray[np.uint8]
+
+
+def _room(shape: Shape) -> _Room:
+    """The room that this thread has for `shape`."""
+    return thread_held((shape, "room"), lambda: _new_room(shape))
+
+
+def _new_room(shape: Shape) -> _Room:
+    scratch = page_buffer(shape, 4)
+    most = shape.grid_rows * (shape.grid_columns // LEAST_CELLS)
+    return _Room(
+        filtered=page_buffer(shape),
+        repeats=np.empty((most, 3), np.int32),
+        first=np.empty(shape.grid_rows + 1, np.int32),
+        matches=scratch[: scratch.size // 12 * 12].view(np.int32).reshape(-1, 3),
+        stream=page_buffer(shape, 2),
+    )
+
+
+def _from_cells(drawn: Drawn, room: _Room, *, thorough: bool) -> memoryview:
     """Our own stream: one search for repetitions serves all scanlines of a row of cells."""
-    shape = drawn.shape
-    rows, columns = drawn.cells.shape
-    find, most, pack = (
-        (search_repeats, drawn.cells.size, deflate_thoroughly)
+    shape, cells = drawn.shape, drawn.cells
+    find, repeats, pack = (
+        (search_repeats, np.empty((cells.size, 3), np.int32), deflate_thoroughly)
         if thorough
-        else (find_repeats, rows * (columns // LEAST_CELLS), deflate_page)
+        else (find_repeats, room.repeats, deflate_page)
     )
-    first = np.empty(rows + 1, np.int32)
-    repeats = np.empty((most, 3), np.int32)
-    scratch = thread_buffer(shape, "matches", 4)
-    matches = scratch[: scratch.size // 12 * 12].view(np.int32).reshape(-1, 3)
-    stream = thread_buffer(shape, "stream", 2)
+    first = room.first[: cells.shape[0] + 1]
     block = shape.pitch_height * shape.line_bytes
-    find(drawn.cells, drawn.atlas.width, shape.pitch_width, shape.row_bytes, block, repeats, first)
-    adler = deflate.adler32(filtered[: rows * block])
+    find(cells, drawn.atlas.width, shape.pitch_width, shape.row_bytes, block, repeats, first)
     size = pack(
-        filtered, shape.line_bytes, repeats, first, shape.pitch_height, adler, matches, stream
+        room.filtered,
+        shape.line_bytes,
+        repeats,
+        first,
+        shape.pitch_height,
+        room.matches,
+        room.stream,
     )
-    return stream[:size].tobytes()
+    return _sealed(room, size, cells.shape[0] * block)
+
+
+def _sealed(room: _Room, size: int, page_bytes: int) -> memoryview:
+    """The stream of `size` bytes in `room`, now with the checksum of what it packs."""
+    stream = room.stream.data[:size]
+    stream[-4:] = deflate.adler32(room.filtered[:page_bytes]).to_bytes(4, "big")
+    return stream
 
 
 EFFORTS: Mapping[str, bool] = MappingProxyType({"fast": False, "smaller": True})

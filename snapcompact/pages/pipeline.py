@@ -13,7 +13,7 @@ from snapcompact.pages.carried import carried_glyphs
 from snapcompact.pages.ink import PALETTES, depth_of
 from snapcompact.pages.metadata import PageMetadata
 from snapcompact.pages.parallel import in_order
-from snapcompact.pages.render import paint, raster, thread_buffer
+from snapcompact.pages.render import is_small, paint, raster, thread_buffer
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -73,7 +73,7 @@ def draw_page(
     """
     if isinstance(atlas, Typeface):
         atlas = page.atlas
-    scanlines = raster(page.cells, shape, atlas, thread_buffer(shape, "page"))
+    scanlines, stream = _drawn(page.cells, shape, atlas, effort)
     metadata = PageMetadata(
         shape=shape.name,
         font=atlas.sha256,
@@ -83,9 +83,6 @@ def draw_page(
         sha256=page.sha256,
     )
     height = scanlines.shape[0]
-    painted = paint(scanlines, page.cells, shape)
-    drawn = compress.Drawn(page.cells, painted, shape, atlas)
-    stream = compress.compress(drawn, effort)
     data = png.encode(
         stream,
         (shape.page_width, height),
@@ -95,3 +92,14 @@ def draw_page(
         glyphs=carried_glyphs(page.cells, atlas),
     )
     return PagePng(page, data, height), scanlines
+
+
+def _drawn(
+    cells: NDArray[np.uint16], shape: Shape, atlas: Atlas, effort: str
+) -> tuple[NDArray[np.uint8], bytes | memoryview]:
+    """Scanlines and zlib stream of the page of `cells`, in buffers of this thread."""
+    if effort == "fast" and depth_of(shape.ink) == 1 and is_small(shape, atlas):
+        return compress.draw(cells, shape, atlas)
+    scanlines = raster(cells, shape, atlas, thread_buffer(shape, "page"))
+    painted = paint(scanlines, cells, shape)
+    return scanlines, compress.compress(compress.Drawn(cells, painted, shape, atlas), effort)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -12,15 +12,19 @@ from snapcompact.pages.ink import cell_inks, depth_of
 from snapcompact_kernels.raster import colour, raster_any, raster_small
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
 
     from snapcompact.fonts.atlas import Atlas
     from snapcompact.pages.shape import Shape
 
-MOST_BUFFERS = 16
+MOST_HELD = 16
 """Held by a thread, for a few shapes in turn."""
 SLACK_BYTES = 1024
 """Behind a page: kernels that handle 8 cells at a time write beyond it, a stream has its header."""
+
+Held = TypeVar("Held")
 
 _local = threading.local()
 
@@ -36,12 +40,23 @@ def thread_buffer(shape: Shape, use: str, times: int = 1) -> NDArray[np.uint8]:
 
     Writing each page to fresh memory would halve the speed.
     """
-    held: dict[tuple[Shape, str], NDArray[np.uint8]] = vars(_local).setdefault("buffers", {})
-    if (shape, use) not in held:
-        if len(held) >= MOST_BUFFERS:
+    return thread_held((shape, use), lambda: page_buffer(shape, times))
+
+
+def thread_held(key: tuple[Shape, str], make: Callable[[], Held]) -> Held:
+    """What this thread holds for a shape and a use, made when it is first asked for."""
+    held: dict[tuple[Shape, str], Any] = vars(_local).setdefault("held", {})
+    if key not in held:
+        if len(held) >= MOST_HELD:
             held.clear()
-        held[shape, use] = page_buffer(shape, times)
-    return held[shape, use]
+        held[key] = make()
+    found: Held = held[key]
+    return found
+
+
+def is_small(shape: Shape, atlas: Atlas) -> bool:
+    """Whether kernels that take 8 cells at a time do for pages of `shape`."""
+    return atlas.width <= 8 and shape.pitch_width <= 16
 
 
 def paint(
@@ -73,7 +88,7 @@ def raster(
     page = buffer[: height * shape.line_bytes].reshape(height, shape.line_bytes)
     tables = glyph_tables(atlas)
     pitch = shape.pitch_width, shape.pitch_height
-    if atlas.width <= 8 and shape.pitch_width <= 16:
+    if is_small(shape, atlas):
         size = atlas.width, atlas.height
         raster_small(cells, tables.columns, size, pitch, shape.row_bytes, buffer)
     else:

@@ -13,7 +13,7 @@ from snapcompact.pages import compress
 from snapcompact.pages.cells import paginate
 from snapcompact.pages.compress import Drawn
 from snapcompact.pages.glyphs import rows_filtered
-from snapcompact.pages.render import raster
+from snapcompact.pages.render import is_small, raster
 from snapcompact.pages.shape import Shape, parse_shape
 from snapcompact_kernels import deflate_codes as codes
 from snapcompact_kernels.deflate import SAMPLE_ROWS
@@ -63,6 +63,20 @@ def test_zlib_unpacks_every_page(case: tuple[Shape, Atlas, bytes]) -> None:
             assert np.array_equal(
                 unpacked(compress.compress(drawn, effort), shape), drawn.scanlines
             )
+
+
+@settings(deadline=None, max_examples=100)
+@given(pages())
+def test_drawing_at_once_is_what_its_steps_are(case: tuple[Shape, Atlas, bytes]) -> None:
+    shape, atlas, text = case
+    if not is_small(shape, atlas):
+        return
+    for page in paginate([text], shape, atlas):
+        expected = raster(page.cells, shape, atlas)
+        scanlines, stream = compress.draw(page.cells, shape, atlas)
+        assert np.array_equal(scanlines, expected)
+        packed = bytes(stream)  # what is compressed next stands in the same buffer
+        assert packed == compress.compress(Drawn(page.cells, expected, shape, atlas), "fast")
 
 
 def prose() -> bytes:

@@ -74,7 +74,7 @@ class Request:
 def run_archive(request: Request, *, as_json: bool, quiet: bool) -> None:
     """Archive every session of `request`; print a line, or one JSON value, of each."""
     _check(request)
-    announce_compiling(quiet=quiet)
+    announce_compiling(quiet=quiet, effort=request.effort)
     results: list[dict[str, Any]] = []
     for session, out in _targets(request):
         with session, progress("archiving", "pages", quiet=quiet) as bar:

@@ -36,8 +36,13 @@ def kernel(function: Callable[P, R]) -> Callable[P, R]:
     folder = cache_folder()
     light = folder is not None and numba.__version__.startswith(_LIGHT) and not config.DISABLE_JIT
     numbas = folder is not None and not light
-    # No way in from C either: a twentieth of the time to compile.
-    jit = numba.njit(nogil=True, error_model="numpy", cache=numbas, no_cfunc_wrapper=True)
+    options: dict[str, Any] = {
+        "nogil": True,
+        "error_model": "numpy",
+        "cache": numbas,
+        "no_cfunc_wrapper": True,  # no way in from C: a twentieth of the time to compile
+    }
+    jit = numba.njit(**options)
     with _decorating:  # numba reads the setting while decorating only; others keep theirs
         before = config.CACHE_DIR
         config.CACHE_DIR = str(folder or "")

@@ -73,7 +73,7 @@ def draw_page(
     """
     if isinstance(atlas, Typeface):
         atlas = page.atlas
-    scanlines, stream = _drawn(page.cells, shape, atlas, effort)
+    scanlines, stream = draw_cells(page.cells, shape, atlas, effort)
     metadata = PageMetadata(
         shape=shape.name,
         font=atlas.sha256,
@@ -94,7 +94,7 @@ def draw_page(
     return PagePng(page, data, height), scanlines
 
 
-def _drawn(
+def draw_cells(
     cells: NDArray[np.uint16], shape: Shape, atlas: Atlas, effort: str
 ) -> tuple[NDArray[np.uint8], bytes | memoryview]:
     """Scanlines and zlib stream of the page of `cells`, in buffers of this thread."""

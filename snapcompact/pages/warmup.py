@@ -23,6 +23,7 @@ from snapcompact.pages.compress import Drawn, compress
 from snapcompact.pages.decode import reads_back
 from snapcompact.pages.ink import PALETTES
 from snapcompact.pages.metadata import PageMetadata
+from snapcompact.pages.pipeline import draw_cells
 from snapcompact.pages.render import raster
 from snapcompact.pages.shape import parse_shape
 from snapcompact_kernels import cells as cell_kernels
@@ -50,9 +51,11 @@ def compile_ahead(effort: str) -> None:
 def pack(effort: str) -> None:
     """Compile what packs a page with `effort`."""
     shape = parse_shape(_SHAPE)
+    atlas = load_atlas(shape.font)
     cells = np.zeros((1, shape.grid_columns), np.uint16)
     scanlines = np.zeros((shape.pitch_height, shape.line_bytes), np.uint8)
-    compress(Drawn(cells, scanlines, shape, load_atlas(shape.font)), effort)
+    compress(Drawn(cells, scanlines, shape, atlas), effort)
+    draw_cells(cells, shape, atlas, effort)  # last: by then the other half has what prints
 
 
 def print_and_read() -> None:

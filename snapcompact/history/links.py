@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import sys
+from codecs import getincrementaldecoder
 from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -34,6 +35,7 @@ LEAST_BYTES_COLD = 1 << 24
 """The same where nothing has loaded numba yet."""
 _MOST_ROWS = 4096
 """Rows made at a time."""
+_PIECE_BYTES = 1 << 16
 
 
 class Link(NamedTuple):
@@ -165,10 +167,14 @@ def _tables(
 
 
 def _is_utf8(data: bytes) -> bool:
+    """Whether `data` is UTF-8; a piece at a time, since texts of megabytes break up the memory."""
     if data.isascii():
         return True
+    decoder = getincrementaldecoder("utf-8")()
     try:
-        data.decode()
+        for at in range(0, len(data), _PIECE_BYTES):
+            decoder.decode(data[at : at + _PIECE_BYTES])
+        decoder.decode(b"", final=True)
     except UnicodeDecodeError:
         return False
     return True

@@ -216,6 +216,20 @@ def test_more_rows_than_fit_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     assert len(rows) == 50 * WORDS
 
 
+@given(st.text(), st.binary(max_size=3), st.integers(1, 9))
+def test_utf8_is_told_in_pieces(text: str, behind: bytes, size: int) -> None:
+    data = text.encode("utf-8", "surrogatepass") + behind
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(links, "_PIECE_BYTES", size)
+        found = links._is_utf8(data)
+    try:
+        data.decode()
+    except UnicodeDecodeError:
+        assert not found
+    else:
+        assert found
+
+
 def _files() -> list[Path]:
     names = ("claude_code_session", "pi_session", "ohmypi_session", "kit")
     found = [p for name in names for p in sorted((SAMPLES / name).rglob("*.jsonl"))]

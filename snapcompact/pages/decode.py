@@ -14,7 +14,7 @@ from snapcompact.pages import png
 from snapcompact.pages.glyphs import check_fits, glyph_tables
 from snapcompact.pages.layout import grid_to_flow
 from snapcompact.pages.metadata import PageMetadata
-from snapcompact.pages.render import raster, thread_buffer
+from snapcompact.pages.render import is_small, raster, thread_buffer
 from snapcompact.pages.shape import Shape, parse_shape, shapes
 from snapcompact_kernels import cells as cell_kernels
 from snapcompact_kernels import hashes as hash_kernels
@@ -77,7 +77,7 @@ def reads_back(data: bytes, printed: NDArray[np.uint8], page: PageCells, shape: 
         shape.name, atlas.sha256, page.number, page.offset, page.length, page.sha256
     ):
         return False
-    if packed.depth == 1 and _is_small(shape, atlas):
+    if packed.depth == 1 and is_small(shape, atlas):
         cells, lost = _read_back(packed.filtered, printed, shape, atlas)
     else:
         scanlines = png.decode(data).scanlines
@@ -109,11 +109,6 @@ def _read_back(
     return cells, lost
 
 
-def _is_small(shape: Shape, atlas: Atlas) -> bool:
-    """Whether kernels that take 8 cells at a time do for this page."""
-    return atlas.width <= 8 and shape.pitch_width <= 16
-
-
 def _match(
     scanlines: NDArray[np.uint8], rows: int, shape: Shape, atlas: Atlas
 ) -> tuple[NDArray[np.uint16], int]:
@@ -131,7 +126,7 @@ def _hashes(
     """(rows, grid columns) the hash of the pixels of each cell."""
     hashes = np.empty((rows, shape.grid_columns), np.uint32)
     tables = glyph_tables(atlas)
-    (hash_kernels.hash_small if _is_small(shape, atlas) else hash_kernels.hash_any)(
+    (hash_kernels.hash_small if is_small(shape, atlas) else hash_kernels.hash_any)(
         scanlines.reshape(-1),
         shape.line_bytes,
         tables.folds,

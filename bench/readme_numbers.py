@@ -41,7 +41,7 @@ def speed(found: Found) -> str:
         ["session file → verified archive", *(f"{s['archive']:.1f}" for s in sessions)],
         row("oh-my-pi, text → PNG files", lambda s: _or_dash(s["peer"])),
         row("ours beside it, times", lambda s: _ratio(s["write"], s["peer"])),
-        ["archive beside it, times", *map(_archive_ratio, sessions, found["shapes"])],
+        ["archive beside it, times", *(_ratio(s["archive"], s["peer"]) for s in sessions)],
         row(
             "`--smaller` beside it, times",
             lambda s: _ratio(s["write_smaller"], s["peer"]),
@@ -185,10 +185,6 @@ def _ratio(value: float, other: float | None) -> str:
 
 def _scaling(shape: Found) -> float:
     return float(shape["wall_all_jobs"] / shape["wall_one_job"])
-
-
-def _archive_ratio(session: Found, shape: Found) -> str:
-    return _ratio(session["archive"], shape["peer"])
 
 
 def main() -> None:

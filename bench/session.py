@@ -22,6 +22,8 @@ from snapcompact.archive.write import ArchiveOptions, write_archive
 from snapcompact.history.session import open_session
 
 MB = 1e6
+TURNS = 3
+"""Of ours and the peer: others' load then meets both alike."""
 SIZES = (300, 900, 3000, 1200, 2200)
 """Characters of messages in turn: 1.5 KB on average, as in the corpus."""
 
@@ -35,6 +37,8 @@ class SessionReport:
     transcript_mb: float = 0.0
     messages: int = 0
     archive: float = 0.0
+    peer: float | None = None
+    """The peer's bare rendering of the text, run in turns with archiving."""
     read: float = 0.0
     """Parsing alone, and with it the transcript."""
     read_and_write_transcript: float = 0.0
@@ -103,8 +107,18 @@ def user_seconds(work: Callable[[], object], repeats: int = 1) -> float:
     return statistics.median(times)
 
 
-def measure_session(text: bytes, shape: str, repeats: int, peer: list[str] | None) -> SessionReport:
-    """All figures for `text` told as a session. `peer` is its command, FILE and OUT to follow."""
+def measure_session(
+    text: bytes,
+    shape: str,
+    repeats: int,
+    peer: list[str] | None,
+    peer_speed: Callable[[], float] | None,
+) -> SessionReport:
+    """All figures for `text` told as a session.
+
+    `peer` is its command, FILE and OUT to follow; `peer_speed` runs it on `text` and gives MB a
+    user CPU second.
+    """
     report = SessionReport(shape)
     with tempfile.TemporaryDirectory() as held:
         folder = Path(held)
@@ -121,11 +135,15 @@ def measure_session(text: bytes, shape: str, repeats: int, peer: list[str] | Non
 
         archive()
         report.source_mb = path.stat().st_size / MB
-        seconds = []
-        for _ in range(repeats):
-            shutil.rmtree(out)
-            seconds.append(user_seconds(archive))
+        seconds, peers = [], []
+        for _ in range(TURNS):
+            for _ in range(repeats):
+                shutil.rmtree(out)
+                seconds.append(user_seconds(archive))
+            if peer_speed:
+                peers.append(peer_speed())
         report.archive = report.transcript_mb / statistics.median(seconds)
+        report.peer = statistics.median(peers) if peers else None
         report.read = report.transcript_mb / user_seconds(lambda: _read(path), repeats)
         report.read_and_write_transcript = report.transcript_mb / user_seconds(
             lambda: _transcribe(path), repeats

@@ -64,11 +64,13 @@ def write_archive(
     out: Path,
     options: ArchiveOptions | None = None,
     *,
+    begin: Callable[[], None] = lambda: None,
     advance: Callable[[int], None] = lambda pages: None,
 ) -> Manifest | None:
     """Archive `session` at `out`; None, and nothing written, if it has no message.
 
-    `advance` is called with pages done. Raises OutputExistsError, DiskError, InputError; then, and
+    `begin` is called once, when nothing stands in the way of the first page, and `advance` with
+    pages done. Raises OutputExistsError, DiskError, InputError; then, and
     when interrupted, nothing is at `out` that was not there before.
     """
     options = options or ArchiveOptions()
@@ -94,6 +96,7 @@ def write_archive(
     ):
         writer = ArchiveWriter(folder, kept, typeface)
         whole = chain([first], messages)
+        begin()
         writer.write(lambda transcriber: transcriber.pieces(whole), options.jobs, advance)
         segments: tuple[SourceSegment, ...] = ()
         length = 0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,7 @@ from snapcompact.cli.listing import latest_session, session_path
 from snapcompact.errors import UsageError
 from snapcompact.history.session import Session, open_session
 from snapcompact.pages.coverage import AUTO
+from snapcompact.pages.warmup import compile_ahead
 
 MOST_ESCAPES = 0.02
 """Escapes for each cell above which the user is told."""
@@ -74,7 +76,7 @@ class Request:
 def run_archive(request: Request, *, as_json: bool, quiet: bool) -> None:
     """Archive every session of `request`; print a line, or one JSON value, of each."""
     _check(request)
-    announce_compiling(quiet=quiet, effort=request.effort)
+    announce_compiling(quiet=quiet)
     results: list[dict[str, Any]] = []
     for session, out in _targets(request):
         with session, progress("archiving", "pages", quiet=quiet) as bar:
@@ -107,7 +109,8 @@ def _archived(
             options = replace(options, shape=choice.shape.name)
             if not quiet:
                 note(choice.reason)
-        return write_archive(session, out, options, advance=advance)
+        begin = partial(compile_ahead, request.effort)
+        return write_archive(session, out, options, begin=begin, advance=advance)
     from snapcompact.archive.append import append_archive
 
     if request.shape is not None or request.fidelity is not None or request.redact:

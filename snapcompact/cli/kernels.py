@@ -6,19 +6,10 @@ from snapcompact.cli.console import note
 from snapcompact.cli.garbage import search_as_usual
 
 
-def announce_compiling(*, quiet: bool = False, effort: str = "") -> None:
-    """Say on stderr that the kernels will be compiled, where they are not in the cache yet.
-
-    With `effort`, those that archive pages with it are then compiled at once.
-    """
+def announce_compiling(*, quiet: bool = False) -> None:
+    """Say on stderr that the kernels will be compiled, where they are not in the cache yet."""
     from snapcompact_kernels._jit import cache_is_warm
 
     search_as_usual()
-    if cache_is_warm():
-        return
-    if not quiet:
+    if not quiet and not cache_is_warm():
         note("compiling the kernels; once for this version and machine, some ten seconds")
-    if effort:
-        from snapcompact.pages.warmup import compile_ahead
-
-        compile_ahead(effort)

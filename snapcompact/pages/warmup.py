@@ -37,12 +37,12 @@ _SHAPE = "8x16"
 
 
 def compile_ahead(effort: str) -> None:
-    """Make the kernels that archiving with `effort` needs, where none are in the cache yet.
+    """Make the kernels that archiving with `effort` needs, where what packs is not in the cache.
 
     Does nothing where there is no cache to share or one core only; what fails in the second process
     is left to be compiled where it is needed.
     """
-    if cache_is_warm() or cache_folder() is None or len(os.sched_getaffinity(0)) < 2:
+    if cache_is_warm("deflate") or cache_folder() is None or len(os.sched_getaffinity(0)) < 2:
         return
     with _second_process(effort):
         print_and_read()

@@ -153,6 +153,25 @@ def test_ctrl_c_while_the_program_loads_is_exit_code_130_too() -> None:
     assert (made.returncode, made.stderr) == (130, b"")
 
 
+def test_kernels_are_compiled_ahead_only_once_nothing_stands_in_the_way(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ahead: list[str] = []
+    monkeypatch.setattr("snapcompact.cli.archiving.compile_ahead", ahead.append)
+    (tmp_path / "taken").mkdir()
+    (tmp_path / "empty.jsonl").write_bytes(b"")
+    for arguments, code in (
+        (["missing.jsonl", "-o", str(tmp_path / "a")], 3),
+        ([str(SESSION), "-o", str(tmp_path / "taken")], 2),
+        ([str(SESSION), "-o", str(tmp_path / "a"), "--shape", "nonsense"], 2),
+        ([str(tmp_path / "empty.jsonl"), "-o", str(tmp_path / "a")], 0),
+    ):
+        assert run(["archive", *arguments]) == code
+    assert ahead == []
+    assert run(["archive", str(SESSION), "-o", str(tmp_path / "a"), "--smaller"]) == 0
+    assert ahead == ["smaller"]
+
+
 LOST = """
 import ctypes, sys, threading
 from snapcompact.cli.app import _once_more

@@ -14,7 +14,8 @@ import os
 import sys
 import tempfile
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 from typing import Any, ParamSpec, TypeVar, cast
@@ -33,32 +34,56 @@ def kernel(function: Callable[P, R]) -> Callable[P, R]:
 
     Runs without the GIL, divides as NumPy does (no exception), checks no bounds.
     """
+    return _compiled(function, _OPTIONS)
+
+
+def inlined(function: Callable[P, R]) -> Callable[P, R]:
+    """As :func:`kernel`, for loops that are called so often that the call itself would count.
+
+    LLVM puts the small ones in their callers' place in any case.
+    """
+    return _compiled(function, _OPTIONS | {"forceinline": True})
+
+
+def _compiled(function: Callable[P, R], options: dict[str, Any]) -> Callable[P, R]:
     folder = cache_folder()
-    light = folder is not None and numba.__version__.startswith(_LIGHT) and not config.DISABLE_JIT
-    numbas = folder is not None and not light
-    options: dict[str, Any] = {
-        "nogil": True,
-        "error_model": "numpy",
-        "cache": numbas,
-        "no_cfunc_wrapper": True,  # no way in from C: a twentieth of the time to compile
-    }
-    jit = numba.njit(**options)
-    with _decorating:  # numba reads the setting while decorating only; others keep theirs
+    if numba.__version__.startswith(_KNOWN) and not config.DISABLE_JIT:
+        from snapcompact_kernels._parts import KernelDispatcher
+
+        compiled: Any = KernelDispatcher(function, targetoptions=options | {"nopython": True})
+        if folder is None:
+            return cast("Callable[P, R]", compiled)
+        from snapcompact_kernels._light import LightCache
+
+        with _cache_at(folder):
+            compiled._cache = LightCache(function)
+        return cast("Callable[P, R]", compiled)
+    with _cache_at(folder):
+        plain: Any = numba.njit(**options, cache=folder is not None)(function)
+        return cast("Callable[P, R]", plain)
+
+
+@contextmanager
+def _cache_at(folder: Path | None) -> Iterator[None]:
+    """Numba's setting of where its cache is, read while decorating only; others keep theirs."""
+    with _decorating:
         before = config.CACHE_DIR
         config.CACHE_DIR = str(folder or "")
         try:
-            compiled: Any = jit(function)
-            if light:
-                from snapcompact_kernels._light import LightCache
-
-                compiled._cache = LightCache(function)
-            return cast("Callable[P, R]", compiled)
+            yield
         finally:
             config.CACHE_DIR = before
 
 
-_LIGHT = ("0.68.",)
-"""Versions of numba whose code was seen to load by ``_light.py``; others load it their own way."""
+_OPTIONS: dict[str, Any] = {
+    "nogil": True,
+    "error_model": "numpy",
+    "no_cfunc_wrapper": True,  # no way in from C: a twentieth of the time to compile
+}
+
+_KNOWN = ("0.68.",)
+"""Versions of numba that ``_parts.py`` and ``_light.py`` were seen to work with; others compile and
+load kernels their own way."""
 
 _CACHE_BYTES = 8 << 20
 """Room asked for before the cache is used; all kernels compiled take about half of it."""

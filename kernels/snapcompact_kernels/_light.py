@@ -36,16 +36,14 @@ def _name_runtime() -> None:
 
 
 class LightLibrary(codegen.JITCodeLibrary):  # type: ignore[misc]
-    """A kernel's machine code; its ``bitcode`` is there to be built into a kernel that calls it."""
+    """A kernel's machine code."""
 
-    bitcode = b""
-    _shared_module: Any
-
-    def _get_module_for_linking(self) -> Any:
-        if self._shared_module is None:
-            self._shared_module = llvm.parse_bitcode(self.bitcode)
-            self._codegen._engine._load_defined_symbols(self._shared_module)
-        return self._shared_module
+    def load(self, code: bytes) -> bool:
+        """Make `code` ready to be called; False where LLVM did not take it."""
+        self.enable_object_caching()
+        self._set_compiled_object(code)
+        self._finalize_final_module()
+        return self._compiled_object is None  # else LLVM asked for it and Ctrl-C came between
 
 
 class LightLocator(caching.UserProvidedCacheLocator):  # type: ignore[misc]
@@ -67,25 +65,23 @@ class LightCode(caching.CompileResultCacheImpl):  # type: ignore[misc]
         return super().check_cachable(result) and result.library._compiled_object is not None
 
     def reduce(self, result: Any) -> Any:
-        """What is kept, without environments of numba's functions: only Python objects need them.
+        """What is kept: machine code, and what Python must know of it.
 
-        To load one imports its module.
+        No code to be built into others, since those make their parts anew (``_parts.py``). No
+        environments of numba's functions, since only Python objects need them; to load one imports
+        its module.
         """
-        *rest, environments = super().reduce(result)
+        (name, _, (code, _)), *rest, environments = super().reduce(result)
         ours = (e for e in environments if not e.globals["__name__"].startswith("numba."))
-        return *rest, tuple(ours)
+        return (name, code), *rest, tuple(ours)
 
     def rebuild(self, target_context: Any, kept: Any) -> Any:
         """The compiled kernel, ready to be called; None where LLVM did not take it."""
-        (name, _, (code, bitcode)), function, environment, *facts, environments = kept
+        (name, code), function, environment, *facts, environments = kept
         signature, objectmode, lifted, annotation, reload_init = facts
         library = LightLibrary(target_context.codegen(), name)
-        library.bitcode = bitcode
-        library.enable_object_caching()
-        library._set_compiled_object(code)
-        library._finalize_final_module()
-        if library._compiled_object is not None:
-            return None  # LLVM asked for it and Ctrl-C came between
+        if not library.load(code):
+            return None
         library._codegen._engine._defined_symbols.add(function.llvm_cpython_wrapper_name)
         entry = target_context.get_executable(library, function, environment)
         for found in environments:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from snapcompact_kernels._jit import kernel
+from snapcompact_kernels._jit import inlined, kernel
 from snapcompact_kernels.cells import signed
 from snapcompact_kernels.deflate_codes import (
     DISTANCES,
@@ -56,7 +56,7 @@ def put(
     return at + (bits >> U(3)), held >> (bits & U(56)), bits & U(7)
 
 
-@kernel
+@inlined
 def put_literals(
     page: NDArray[np.uint8],
     x: np.uint64,

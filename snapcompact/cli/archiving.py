@@ -109,7 +109,7 @@ def _archived(
             options = replace(options, shape=choice.shape.name)
             if not quiet:
                 note(choice.reason)
-        begin = partial(compile_ahead, request.effort)
+        begin = partial(compile_ahead, options.shape, options.effort)
         return write_archive(session, out, options, begin=begin, advance=advance)
     from snapcompact.archive.append import append_archive
 

@@ -1,8 +1,8 @@
-"""Kernels compiled before they are asked for, half of them in a second process.
+"""Kernels compiled before they are asked for, the greater part of them in a second process.
 
 Compiling holds the GIL and one core: on a first run that would be nearly all of the time. What
-packs a page takes as long to compile as what prints it and reads it back, so each process makes one
-half on a page of no meaning, and finds the other in the cache.
+draws a page takes 1.7 times as long to compile as what paginates text and reads pages back, so each
+process makes one of them on a page of no meaning, and this one finds the other in the cache.
 """
 
 from __future__ import annotations
@@ -19,12 +19,11 @@ import numpy as np
 from snapcompact.fonts.atlas import load_atlas
 from snapcompact.pages import png
 from snapcompact.pages.cells import paginate
-from snapcompact.pages.compress import Drawn, compress
 from snapcompact.pages.decode import reads_back
-from snapcompact.pages.ink import PALETTES
+from snapcompact.pages.ink import PALETTES, depth_of
 from snapcompact.pages.metadata import PageMetadata
 from snapcompact.pages.pipeline import draw_cells
-from snapcompact.pages.render import raster
+from snapcompact.pages.render import paint
 from snapcompact.pages.shape import parse_shape
 from snapcompact_kernels import cells as cell_kernels
 from snapcompact_kernels._jit import cache_folder, cache_is_warm
@@ -32,52 +31,50 @@ from snapcompact_kernels._jit import cache_folder, cache_is_warm
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_SHAPE = "8x16"
-"""Kernels serve all shapes of glyphs up to 8 px wide alike."""
 
-
-def compile_ahead(effort: str) -> None:
-    """Make the kernels that archiving with `effort` needs, where what packs is not in the cache.
+def compile_ahead(shape: str, effort: str) -> None:
+    """Make the kernels for pages of `shape` and `effort`, where none that draws is in the cache.
 
     Does nothing where there is no cache to share or one core only; what fails in the second process
     is left to be compiled where it is needed.
     """
-    if cache_is_warm("deflate") or cache_folder() is None or len(os.sched_getaffinity(0)) < 2:
+    if cache_is_warm("draw") or cache_is_warm("deflate"):
         return
-    with _second_process(effort):
-        print_and_read()
+    if cache_folder() is None or len(os.sched_getaffinity(0)) < 2:
+        return
+    with _second_process(shape, effort):
+        paginate_and_read(shape)
 
 
-def pack(effort: str) -> None:
-    """Compile what packs a page with `effort`."""
-    shape = parse_shape(_SHAPE)
-    atlas = load_atlas(shape.font)
+def draw(name: str, effort: str) -> None:
+    """Compile what draws pages of the shape called `name` with `effort`."""
+    shape = parse_shape(name)
     cells = np.zeros((1, shape.grid_columns), np.uint16)
-    scanlines = np.zeros((shape.pitch_height, shape.line_bytes), np.uint8)
-    compress(Drawn(cells, scanlines, shape, atlas), effort)
-    draw_cells(cells, shape, atlas, effort)  # last: by then the other half has what prints
+    draw_cells(cells, shape, load_atlas(shape.font), effort)
 
 
-def print_and_read() -> None:
-    """Compile what paginates text, prints a page, and reads it back from a PNG."""
-    shape = parse_shape(_SHAPE)
+def paginate_and_read(name: str) -> None:
+    """Compile what paginates text and reads pages back from a PNG."""
+    shape = parse_shape(name)
     atlas = load_atlas(shape.font)
-    page = next(paginate([b"\xff"], shape, atlas))
+    page = next(paginate([b" "], shape, atlas))
     cell_kernels.mark(page.cells, np.zeros(1 << 16, np.bool_))
     cell_kernels.escapes(page.cells)
-    scanlines = raster(page.cells, shape, atlas)
+    scanlines = np.zeros((shape.pitch_height, shape.line_bytes), np.uint8)
     metadata = PageMetadata(
         shape.name, atlas.sha256, page.number, page.offset, page.length, page.sha256
     )
-    size = shape.page_width, scanlines.shape[0]
-    stream = bytes(deflate.zlib_compress(scanlines, 1))
-    reads_back(png.encode(stream, size, PALETTES[shape.ink], metadata), scanlines, page, shape)
+    size, depth = (shape.page_width, shape.pitch_height), depth_of(shape.ink)
+    stream = bytes(deflate.zlib_compress(paint(scanlines, page.cells, shape), 1))
+    made = png.encode(stream, size, PALETTES[shape.ink], metadata, depth=depth)
+    reads_back(made, scanlines, page, shape)
 
 
 @contextmanager
-def _second_process(effort: str) -> Iterator[subprocess.Popen[bytes]]:
-    """Another process that packs a page; ends with this block, or before it where that fails."""
-    code = f"from snapcompact.pages.warmup import pack; pack({effort!r})"
+def _second_process(shape: str, effort: str) -> Iterator[subprocess.Popen[bytes]]:
+    """Another process that draws a page; ends with this block, or before it where that fails."""
+    # Looking for garbage among what the compiler holds would take a twentieth of the time.
+    code = f"import gc; gc.disable(); from {__name__} import draw; draw({shape!r}, {effort!r})"
     process = subprocess.Popen(
         [sys.executable, "-c", code],
         stdin=subprocess.DEVNULL,

@@ -15,7 +15,7 @@ import pytest
 from snapcompact.cli import garbage
 from snapcompact.cli.app import run
 from snapcompact.cli.kernels import announce_compiling
-from snapcompact_kernels._jit import _LIGHT
+from snapcompact_kernels._jit import _KNOWN
 from tests.cli.program import SESSION, Capture, process, said
 
 IMPORTS = """
@@ -76,7 +76,7 @@ HEAVY = [
 
 
 @pytest.mark.skipif(
-    not numba.__version__.startswith(_LIGHT), reason="loads as this version of numba does"
+    not numba.__version__.startswith(_KNOWN), reason="loads as this version of numba does"
 )
 def test_archiving_loads_nothing_heavy_that_it_does_not_use(tmp_path: Path) -> None:
     for name in ("compiles", "loads"):
@@ -156,8 +156,11 @@ def test_ctrl_c_while_the_program_loads_is_exit_code_130_too() -> None:
 def test_kernels_are_compiled_ahead_only_once_nothing_stands_in_the_way(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    ahead: list[str] = []
-    monkeypatch.setattr("snapcompact.cli.archiving.compile_ahead", ahead.append)
+    ahead: list[tuple[str, str]] = []
+    monkeypatch.setattr(
+        "snapcompact.cli.archiving.compile_ahead",
+        lambda shape, effort: ahead.append((shape, effort)),
+    )
     (tmp_path / "taken").mkdir()
     (tmp_path / "empty.jsonl").write_bytes(b"")
     for arguments, code in (
@@ -169,7 +172,7 @@ def test_kernels_are_compiled_ahead_only_once_nothing_stands_in_the_way(
         assert run(["archive", *arguments]) == code
     assert ahead == []
     assert run(["archive", str(SESSION), "-o", str(tmp_path / "a"), "--smaller"]) == 0
-    assert ahead == ["smaller"]
+    assert ahead == [("default", "smaller")]
 
 
 LOST = """

@@ -31,16 +31,26 @@ def _called(work: str) -> set[str]:
     return set(made.stdout.decode().splitlines())
 
 
-@pytest.mark.parametrize("effort", ["fast", "smaller"])
-def test_all_that_archiving_calls_is_compiled_ahead(effort: str, tmp_path: Path) -> None:
-    halves = [f"pack({effort!r})", "print_and_read()"]
+@pytest.mark.parametrize(
+    ("shape", "effort"),
+    [
+        ("default", "fast"),
+        ("11x16", "smaller"),
+        ("8x16@20x20-1568x1568", "fast"),
+        ("8x16@8x16-1568x1568-sentence", "fast"),
+    ],
+)
+def test_all_that_archiving_calls_is_compiled_ahead(
+    shape: str, effort: str, tmp_path: Path
+) -> None:
+    halves = [f"draw({shape!r}, {effort!r})", f"paginate_and_read({shape!r})"]
     ready = [_called(f"from snapcompact.pages.warmup import *; {half}") for half in halves]
     archive = f"""
 from pathlib import Path
 from snapcompact.archive.write import ArchiveOptions, write_archive
 from snapcompact.history.session import open_session
 session, out = open_session({str(SESSION)!r}), Path({str(tmp_path / "a")!r})
-write_archive(session, out, ArchiveOptions(effort={effort!r}))
+write_archive(session, out, ArchiveOptions(shape={shape!r}, effort={effort!r}))
 """
     called = _called(archive)
     assert called
@@ -55,7 +65,7 @@ def test_nothing_is_compiled_ahead_where_some_is_kept(monkeypatch: pytest.Monkey
 
     monkeypatch.setattr(subprocess, "Popen", no_process)
     monkeypatch.setattr(warmup, "cache_is_warm", lambda module: module == "deflate")
-    warmup.compile_ahead("fast")
+    warmup.compile_ahead("default", "fast")
 
 
 def test_a_second_process_that_fails_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -63,13 +73,13 @@ def test_a_second_process_that_fails_changes_nothing(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(warmup, "cache_is_warm", lambda module: False)
     monkeypatch.setattr(warmup, "cache_folder", lambda: Path("/nowhere"))
     monkeypatch.setattr("os.sched_getaffinity", lambda _: {0, 1})
-    monkeypatch.setattr(warmup, "print_and_read", lambda: done.append(True))
+    monkeypatch.setattr(warmup, "paginate_and_read", lambda shape: done.append(True))
     monkeypatch.setattr(sys, "executable", "/bin/false")
-    warmup.compile_ahead("fast")
+    warmup.compile_ahead("default", "fast")
     assert done
 
 
 def test_an_interrupt_ends_the_second_process(monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(KeyboardInterrupt), warmup._second_process("fast") as process:
+    with pytest.raises(KeyboardInterrupt), warmup._second_process("default", "fast") as process:
         raise KeyboardInterrupt
     assert process.poll() is not None

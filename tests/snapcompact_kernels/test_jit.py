@@ -53,7 +53,7 @@ except ValueError as error:
 
 
 ours = pytest.mark.skipif(
-    not numba.__version__.startswith(_jit._LIGHT),
+    not numba.__version__.startswith(_jit._KNOWN),
     reason="other versions of numba keep code their way",
 )
 
@@ -64,7 +64,7 @@ def package(tmp_path: Path) -> Path:
     folder = tmp_path / "snapcompact_kernels"
     folder.mkdir()
     (folder / "__init__.py").touch()
-    for module in ("_jit.py", "_light.py"):
+    for module in ("_jit.py", "_light.py", "_parts.py"):
         shutil.copy(Path(_jit.__file__).with_name(module), folder)
     (folder / "callee.py").write_text(CALLEE.format(constant=20))
     (folder / "entry.py").write_text(ENTRY)
@@ -116,13 +116,55 @@ def test_loaded_code_raises_as_compiled_code_does(package: Path) -> None:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="sets the cache folder by XDG_CACHE_HOME")
-def test_loaded_code_is_compiled_into_a_new_caller(package: Path) -> None:
+def test_a_part_raises_as_the_whole_does(package: Path) -> None:
+    modules = package / "snapcompact_kernels"
+    counted = CALLEE.replace("x + {constant}", "np.zeros(x, np.int64).size + 20")
+    (modules / "callee.py").write_text("import numpy as np\n" + counted)
+    (modules / "entry.py").write_text(ENTRY.replace("np.zeros(x, np.int64).size", "x"))
     cache = package / "cache"
-    assert run(package, cache) == "21 False True"
-    for first in ("", CALLS):
+    for warm in (False, True):
+        expected = f"21 {warm} True\nnegative dimensions not allowed"
+        assert run(package, cache, RUN + RAISES) == expected
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="sets the cache folder by XDG_CACHE_HOME")
+@ours
+def test_a_kernel_that_only_kernels_call_is_a_part_of_them(package: Path) -> None:
+    cache = package / "cache"
+    for code, kept in ((RUN, {"entry"}), (CALLS, {"entry", "callee"}), (RUN, {"entry", "callee"})):
+        run(package, cache, code)
+        files = (cache / "snapcompact").rglob("*.nbc")
+        assert {path.name.split(".")[0] for path in files} == kept
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="sets the cache folder by XDG_CACHE_HOME")
+def test_a_kernel_that_python_calls_too_is_compiled_into_a_new_caller(package: Path) -> None:
+    cache = package / "cache"
+    assert run(package, cache, CALLS) == ""
+    for code in (RUN, CALLS + RUN, RUN + CALLS):
         for entry in (cache / "snapcompact").rglob("entry.*"):
             entry.unlink()
-        assert run(package, cache, first + RUN) == "21 False True"
+        assert run(package, cache, code) == "21 False True"
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="sets the cache folder by XDG_CACHE_HOME")
+@ours
+def test_parts_are_only_translated(package: Path) -> None:
+    parts = """
+from snapcompact_kernels.callee import step
+assert len(step._parts) == 1 and not step.overloads
+((signature, _),) = step._parts.values()
+assert signature.args in step._parts
+assert not step._cache_misses
+"""
+    assert run(package, package / "cache", RUN + parts) == "21 False True"
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="sets the cache folder by XDG_CACHE_HOME")
+def test_kernels_compile_where_nothing_can_be_kept(package: Path) -> None:
+    blocked = package / "file"
+    blocked.touch()
+    assert run(package, blocked, CALLS + RUN) == "21 False False"
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="sets the cache folder by XDG_CACHE_HOME")

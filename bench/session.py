@@ -135,19 +135,19 @@ def measure_session(
 
         archive()
         report.source_mb = path.stat().st_size / MB
-        seconds, peers = [], []
+        seconds, reading, writing, peers = [], [], [], []
         for _ in range(TURNS):
             for _ in range(repeats):
                 shutil.rmtree(out)
                 seconds.append(user_seconds(archive))
+            reading.append(user_seconds(lambda: _read(path), repeats))
+            writing.append(user_seconds(lambda: _transcribe(path), repeats))
             if peer_speed:
                 peers.append(peer_speed())
         report.archive = report.transcript_mb / statistics.median(seconds)
         report.peer = statistics.median(peers) if peers else None
-        report.read = report.transcript_mb / user_seconds(lambda: _read(path), repeats)
-        report.read_and_write_transcript = report.transcript_mb / user_seconds(
-            lambda: _transcribe(path), repeats
-        )
+        report.read = report.transcript_mb / statistics.median(reading)
+        report.read_and_write_transcript = report.transcript_mb / statistics.median(writing)
         _measure_append(report, decoded[:1_000_000], path, out, following, options)
         _measure_wall(report, decoded[:1_000_000], folder, peer)
     return report
@@ -224,29 +224,41 @@ def _wall(command: list[str], folder: Path | None = None, behind: list[str] | No
 
 
 def sizes(wanted: str, shape: str, text: bytes) -> list[dict[str, float]]:
-    """What archiving sessions of the `wanted` megabytes takes, each in a process of its own.
+    """What archiving sessions of the `wanted` megabytes takes, smallest first.
+
+    All but the largest are measured before it and behind it, and the mean taken: others' load
+    changes in the minutes between.
+    """
+    names = list(filter(None, wanted.split(",")))
+    runs = [(name, _measure_size(float(name), shape, text)) for name in names + names[-2::-1]]
+    return [_mean([said for name, said in runs if name == size]) for size in names]
+
+
+def _mean(said: list[dict[str, float]]) -> dict[str, float]:
+    return {key: statistics.mean(one[key] for one in said) for key in said[0]}
+
+
+def _measure_size(size: float, shape: str, text: bytes) -> dict[str, float]:
+    """Archiving, appending and restoring of `size` megabytes, each in a process of its own.
 
     `text` is told again and again; threads are as many as there are cores.
     """
-    found = []
-    for size in filter(None, wanted.split(",")):
-        with tempfile.TemporaryDirectory() as held:
-            path = Path(held) / "session.jsonl"
-            number = 0
-            while number == 0 or path.stat().st_size < float(size) * MB:
-                number = write_session(text.decode("utf-8", "replace"), path, number)
-            said: dict[str, float] = {}
-            for work in ("archive", "append", "restore"):
-                done = subprocess.run(
-                    [sys.executable, __file__, work, str(path), shape],
-                    check=True,
-                    capture_output=True,
-                )
-                said |= json.loads(done.stdout)
-                if work == "archive":
-                    write_session(text.decode("utf-8", "replace")[:1_000_000], path, number)
-        found.append(said)
-    return found
+    said: dict[str, float] = {}
+    with tempfile.TemporaryDirectory() as held:
+        path = Path(held) / "session.jsonl"
+        number = 0
+        while number == 0 or path.stat().st_size < size * MB:
+            number = write_session(text.decode("utf-8", "replace"), path, number)
+        for work in ("archive", "append", "restore"):
+            done = subprocess.run(
+                [sys.executable, __file__, work, str(path), shape],
+                check=True,
+                capture_output=True,
+            )
+            said |= json.loads(done.stdout)
+            if work == "archive":
+                write_session(text.decode("utf-8", "replace")[:1_000_000], path, number)
+    return said
 
 
 def archive_alone(path: Path, shape: str) -> dict[str, float]:

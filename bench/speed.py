@@ -210,14 +210,15 @@ def measure(name: str, text: bytes, repeats: int, *, with_peer: bool) -> Report:
         cells = [page.printed for page in paginate([text], shape, atlas)]
         report.pages = len(cells)
         report.png_bytes_per_cell = report.png_bytes / sum(cells)
-        report.stages = stage_speeds(text, shape, atlas)
         size = len(text) / MB
-        ours, packed, peers = [], [], []
+        stages, ours, packed, peers = [], [], [], []
         for _ in range(TURNS):
+            stages.append(stage_speeds(text, shape, atlas))
             ours.append(user_seconds(lambda: write_pages(text, shape, atlas, folder, 1), repeats))
             packed.append(smaller(text, shape, atlas))
             if with_peer:
                 peers.append(peer_run(text, VARIANTS[name], folder))
+        report.stages = {name: median(one[name] for one in stages) for name in stages[0]}
         report.write = size / median(ours)
         report.write_smaller = median(speed for speed, _ in packed)
         report.smaller_bytes_per_cell = packed[0][1]

@@ -18,6 +18,7 @@ compiler: Any = import_module("numba.core.compiler")
 registry: Any = import_module("numba.core.registry")
 sigutils: Any = import_module("numba.core.sigutils")
 templates: Any = import_module("numba.core.typing")
+types: Any = import_module("numba.core.types")
 
 
 class PartLibrary(codegen.JITCodeLibrary):  # type: ignore[misc]
@@ -45,8 +46,11 @@ class KernelDispatcher(registry.CPUDispatcher):  # type: ignore[misc]
     def get_call_template(self, args: Any, kws: Any) -> Any:
         """What a call from another kernel with these types gives."""
         parameters, args = self._compiler.fold_argument_types(args, kws)
+        args = tuple(
+            map(types.unliteral, args)
+        )  # else a part for each number that stands in a call
         name = self.py_func.__name__
-        signature, _ = self._part(tuple(args))
+        signature, _ = self._part(args)
         template = templates.make_concrete_template(name, key=name, signatures=[signature])
         return template, parameters, args, {}
 

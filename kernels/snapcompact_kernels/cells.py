@@ -136,7 +136,7 @@ def escapes(cells: NDArray[np.uint16]) -> int:
     count = 0
     for row in range(cells.shape[0]):
         for x in range(cells.shape[1]):
-            count += (cells[row, x] == POINT_OPEN) | (cells[row, x] == BYTE_OPEN)
+            count += 1 if (cells[row, x] == POINT_OPEN) | (cells[row, x] == BYTE_OPEN) else 0
     return count
 
 

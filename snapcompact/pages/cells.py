@@ -118,6 +118,7 @@ def _page(text: bytes, at: int, shape: Shape, atlas: Atlas, start: PageStart) ->
         row_breaks(shape),
         flow,
     )
+    behind, printed = int(behind), int(printed)  # kernels that run as plain Python give NumPy's
     body = text[at:behind]
     digest = hashlib.sha256(body).hexdigest()
     line_ends = int(np.count_nonzero(np.frombuffer(body, np.uint8) == LINE_END))

@@ -76,7 +76,7 @@ def _second_process(shape: str, effort: str) -> Iterator[subprocess.Popen[bytes]
     # Looking for garbage among what the compiler holds would take a twentieth of the time.
     code = f"import gc; gc.disable(); from {__name__} import draw; draw({shape!r}, {effort!r})"
     process = subprocess.Popen(
-        [sys.executable, "-c", code],
+        [sys.executable, "-P", "-c", code],  # -P: nothing is imported from the working folder
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,

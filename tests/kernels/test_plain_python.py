@@ -33,15 +33,27 @@ for name, text in cases:
             print(hashlib.sha256(page.png).hexdigest())
 """
 
+ARCHIVING = """
+import sys
+from pathlib import Path
+from snapcompact.archive.write import ArchiveOptions, write_archive
+from snapcompact.history.session import open_session
+folder = Path(sys.argv[1])
+messages = [{"role": "user", "content": "\\U0001d11e and \\u4e00, no glyphs of ours"}]
+(folder / "session.json").write_text(str(messages).replace("'", '"'))
+options = ArchiveOptions(shape="8x16@8x16-400x100")
+write_archive(open_session(folder / "session.json"), folder / "out", options)
+"""
 
-def run(**changes: str) -> str:
+
+def run(program: str = PROGRAM, *arguments: str, **changes: str) -> str:
     environment = {
         **os.environ,
         "PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "kernels")]),
         "PYTHONWARNINGS": "ignore",  # NumPy tells of sums that wrap, as these are meant to
         **changes,
     }
-    command = [sys.executable, "-c", PROGRAM]
+    command = [sys.executable, "-c", program, *arguments]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     return done.stdout
@@ -51,3 +63,20 @@ def test_plain_python_writes_and_reads_the_same() -> None:
     compiled = run()
     assert compiled.count("\n") >= 3
     assert run(NUMBA_DISABLE_JIT="1") == compiled
+
+
+def test_plain_python_archives_the_same(tmp_path: Path) -> None:
+    folders = [tmp_path / "compiled", tmp_path / "plain"]
+    for folder, disabled in zip(folders, "01", strict=True):
+        folder.mkdir()
+        run(ARCHIVING, str(folder), NUMBA_DISABLE_JIT=disabled)
+    files = [
+        {
+            path.relative_to(folder): path.read_bytes()
+            for path in folder.rglob("*")
+            if path.is_file()
+        }
+        for folder in folders
+    ]
+    assert len(files[0]) > 4
+    assert files[0] == files[1]

@@ -83,3 +83,14 @@ def test_an_interrupt_ends_the_second_process(monkeypatch: pytest.MonkeyPatch) -
     with pytest.raises(KeyboardInterrupt), warmup._second_process("default", "fast") as process:
         raise KeyboardInterrupt
     assert process.poll() is not None
+
+
+def test_the_second_process_runs_nothing_from_the_working_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "snapcompact.py").write_text(f"open({str(tmp_path / 'ran')!r}, 'w')")
+    monkeypatch.chdir(tmp_path)
+    with warmup._second_process("default", "nonsense") as process:
+        pass
+    assert process.returncode == 1
+    assert not (tmp_path / "ran").exists()

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import json
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from snapcompact.compaction.modes.soft import _Words
 from snapcompact.compaction.prepare import CutRequest
 from snapcompact.compaction.settings import Source, resolve_settings
 from snapcompact.errors import (
@@ -109,3 +113,30 @@ def test_silence_ends_and_leaves_all_as_it_was(tmp_path: Path) -> None:
     with asked("openai", Silence(), total_s=0.2) as (model, _), pytest.raises(ModelError):
         compacted(path, options(path, model=model), out=tmp_path / "out.jsonl")
     assert files_of(tmp_path) == before
+
+
+@given(
+    st.lists(st.integers(0, 4), min_size=1, max_size=4).flatmap(
+        lambda counts: st.permutations(
+            [number for number, count in enumerate(counts) for _ in range(count + 1)]
+        )
+    )
+)
+def test_the_words_of_answers_that_come_at_once_are_told_one_after_the_other(
+    order: list[int],
+) -> None:
+    """`order` names the answer of each piece; an answer's last is its end."""
+    told: list[str] = []
+    answers = [_Words(told.append) for _ in range(max(order) + 1)]
+    for before, after in pairwise(answers):
+        before.goes_before(after)
+    said: dict[int, list[str]] = {number: [] for number in sorted(order)}
+    for at, number in enumerate(order):
+        if number in order[at + 1 :]:
+            said[number].append(f"{number}.{at}")
+            answers[number].add(f"{number}.{at}")
+            behind_all = all(n not in order[at:] for n in range(number))
+            assert (f"{number}.{at}" in told) is behind_all
+        else:
+            answers[number].end()
+    assert told == [text for texts in said.values() for text in texts]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from snapcompact.compaction.files import file_lists, files_text
@@ -28,7 +29,7 @@ from snapcompact.history.model import Message, Role
 from snapcompact.llm.contract import Completion, Failure, Request, Stop, user
 
 if TYPE_CHECKING:
-    from snapcompact.compaction.modes.job import Job
+    from snapcompact.compaction.modes.job import Job, Say
     from snapcompact.history.model import Usage
 
 _TASK_USERS = 5
@@ -91,13 +92,53 @@ def _extracted(job: Job) -> Made:
 
 
 async def _together(calls: Sequence[_Call]) -> list[str]:
-    """All answers; the others are cancelled where one fails."""
+    """All answers; the others are cancelled where one fails.
+
+    Their words are told one answer after the other: those of the later ones wait.
+    """
+    for call, following in pairwise(calls):
+        call.words.goes_before(following.words)
     try:
         async with asyncio.TaskGroup() as group:
             tasks = [group.create_task(call.answer()) for call in calls]
     except BaseExceptionGroup as failed:
         raise failed.exceptions[0] from None
     return [task.result() for task in tasks]
+
+
+class _Words:
+    """Tells an answer's words as they come, or holds them until the answer before it has ended."""
+
+    def __init__(self, tell: Say) -> None:
+        self._tell = tell
+        self._held: list[str] | None = None
+        self._following: _Words | None = None
+        self._ended = False
+
+    def goes_before(self, following: _Words) -> None:
+        """Those of `following` wait for these."""
+        self._following = following
+        following._held = []
+
+    def add(self, text: str) -> None:
+        """The next words."""
+        if self._held is None:
+            self._tell(text)
+        else:
+            self._held.append(text)
+
+    def end(self) -> None:
+        """No more words come."""
+        self._ended = True
+        if self._held is None and self._following is not None:
+            self._following._begin()
+
+    def _begin(self) -> None:
+        held, self._held = self._held or [], None
+        for text in held:
+            self._tell(text)
+        if self._ended:
+            self.end()
 
 
 async def _task(job: Job) -> tuple[str, tuple[Usage, ...]]:
@@ -123,6 +164,7 @@ class _Call:
         self.call = call
         self.usage: list[Usage] = []
         self.notes: list[str] = []
+        self.words = _Words(job.on_text)
         self._job, self._todos, self._task = job, todos, task
 
     async def answer(self) -> str:
@@ -137,6 +179,7 @@ class _Call:
                 part, rules, self._job.policy.serial, state=self._todos, task=self._task
             )  # fmt: skip
             previous = await self._ask(prompt)
+        self.words.end()
         if len(windows) > 1:
             self.notes.append(f"summarised in {len(windows)} windows")
         return previous
@@ -164,7 +207,7 @@ class _Call:
         request = Request(
             (user(prompt),), prompt_file("system"), self.call.max_tokens, reasoning=effort
         )
-        answer = await job.model.acomplete(request, on_text=job.on_text)
+        answer = await job.model.acomplete(request, on_text=self.words.add)
         self.usage += [answer.usage] if answer.usage else []
         if answer.attempts > 1:
             self.notes.append(f"the model was asked {answer.attempts} times")

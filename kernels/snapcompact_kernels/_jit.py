@@ -14,8 +14,7 @@ import os
 import sys
 import tempfile
 import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from typing import Any, ParamSpec, TypeVar, cast
@@ -47,30 +46,20 @@ def inlined(function: Callable[P, R]) -> Callable[P, R]:
 
 def _compiled(function: Callable[P, R], options: dict[str, Any]) -> Callable[P, R]:
     folder = cache_folder()
-    if numba.__version__.startswith(_KNOWN) and not config.DISABLE_JIT:
-        from snapcompact_kernels._parts import KernelDispatcher
-
-        compiled: Any = KernelDispatcher(function, targetoptions=options | {"nopython": True})
-        if folder is None:
-            return cast("Callable[P, R]", compiled)
-        from snapcompact_kernels._light import LightCache
-
-        with _cache_at(folder):
-            compiled._cache = LightCache(function)
-        return cast("Callable[P, R]", compiled)
-    with _cache_at(folder):
-        plain: Any = numba.njit(**options, cache=folder is not None)(function)
-        return cast("Callable[P, R]", plain)
-
-
-@contextmanager
-def _cache_at(folder: Path | None) -> Iterator[None]:
-    """Numba's setting of where its cache is, read while decorating only; others keep theirs."""
-    with _decorating:
+    with _decorating:  # numba reads the setting while decorating only; others keep theirs
         before = config.CACHE_DIR
         config.CACHE_DIR = str(folder or "")
         try:
-            yield
+            if not numba.__version__.startswith(_KNOWN) or config.DISABLE_JIT:
+                compiled: Any = numba.njit(**options, cache=folder is not None)(function)
+                return cast("Callable[P, R]", compiled)
+            from snapcompact_kernels._light import LightCache
+            from snapcompact_kernels._parts import KernelDispatcher
+
+            compiled = KernelDispatcher(function, targetoptions=options | {"nopython": True})
+            if folder is not None:
+                compiled._cache = LightCache(function)
+            return cast("Callable[P, R]", compiled)
         finally:
             config.CACHE_DIR = before
 

@@ -12,13 +12,14 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any
 
+from numba import types
+
 # Numba's types do not tell of these.
 codegen: Any = import_module("numba.core.codegen")
 compiler: Any = import_module("numba.core.compiler")
 registry: Any = import_module("numba.core.registry")
 sigutils: Any = import_module("numba.core.sigutils")
 templates: Any = import_module("numba.core.typing")
-types: Any = import_module("numba.core.types")
 
 
 class PartLibrary(codegen.JITCodeLibrary):  # type: ignore[misc]
@@ -46,9 +47,8 @@ class KernelDispatcher(registry.CPUDispatcher):  # type: ignore[misc]
     def get_call_template(self, args: Any, kws: Any) -> Any:
         """What a call from another kernel with these types gives."""
         parameters, args = self._compiler.fold_argument_types(args, kws)
-        args = tuple(
-            map(types.unliteral, args)
-        )  # else a part for each number that stands in a call
+        # Literal or not: else each number that stands in a call would make a part of its own.
+        args = tuple(map(types.unliteral, args))
         name = self.py_func.__name__
         signature, _ = self._part(args)
         template = templates.make_concrete_template(name, key=name, signatures=[signature])
@@ -57,7 +57,7 @@ class KernelDispatcher(registry.CPUDispatcher):  # type: ignore[misc]
     def get_overload(self, sig: Any) -> object:
         """The name among numba's functions of the part that has signature `sig`."""
         args, _ = sigutils.normalize_signature(sig)
-        return self._part(tuple(args))[1]
+        return self._part(args)[1]
 
     def _part(self, args: Any) -> tuple[Any, object]:
         """The part for these types, translated on its first call; numba's lock is held."""

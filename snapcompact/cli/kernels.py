@@ -12,4 +12,4 @@ def announce_compiling(*, quiet: bool = False) -> None:
 
     search_as_usual()
     if not quiet and not cache_is_warm():
-        note("compiling the kernels; once for this version and machine, some ten seconds")
+        note("compiling the kernels; once for this version and machine, ten to twenty seconds")

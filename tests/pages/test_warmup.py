@@ -59,12 +59,15 @@ write_archive(session, out, ArchiveOptions(shape={shape!r}, effort={effort!r}))
     assert not {line for line in both if "deflate" in line or "readback" in line}
 
 
-def test_nothing_is_compiled_ahead_where_some_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("kept", ["draw", "deflate"])
+def test_nothing_is_compiled_ahead_where_some_is_kept(
+    kept: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def no_process(*arguments: object, **named: object) -> None:
         raise AssertionError
 
     monkeypatch.setattr(subprocess, "Popen", no_process)
-    monkeypatch.setattr(warmup, "cache_is_warm", lambda module: module == "deflate")
+    monkeypatch.setattr(warmup, "cache_is_warm", lambda module: module == kept)
     warmup.compile_ahead("default", "fast")
 
 
